@@ -200,6 +200,7 @@ class Captures(msgspec.Struct, frozen=True):
     random: frozenset[str]
     tracked_roles: frozenset[str]
     refusing_roles: frozenset[str]
+    settings: frozenset[str]
     streams: frozenset[str]
     updating: frozenset[str]
     copying: frozenset[str]

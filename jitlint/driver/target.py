@@ -29,6 +29,7 @@ _LOCKS: Final = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 _IN_SETUP_PY: Final = re.compile(r"""['"]((?:jax|flax)(?:\[[^\]'"]*\])?\s*(?:[<>=!~][^'"]*)?)['"]""")
 _FLAX: Final = [Version(f"0.{minor}.{patch}") for minor in range(3, 13) for patch in range(12)]
 """What flax may have released, and more: what a project allows of it is compared with these."""
+_OWN: Final = re.compile(r"""^_version\s*=\s*['"](\d+\.\d+(?:\.\d+)?)['"]""", re.MULTILINE)
 _PLAIN: Final = re.compile(r"\d+(\.\d+)+")
 _CARET: Final = re.compile(r"^\^\s*(\d+)\.(\d+)")
 
@@ -106,7 +107,10 @@ def _is_newer(version: str, other: str) -> bool:
 
 
 def _asked(root: str) -> Target | None:
-    """What the project's own files ask for."""
+    """What the project's own files ask for; JAX itself is what its own file says that it is."""
+    itself = _OWN.search(_text(os.path.join(root, "jax", "version.py")))
+    if itself is not None:
+        return Target(itself[1], "this is JAX itself", lowest=itself[1])
     asked = [(name, spec) for name, spec in _requirements(root, "jax") if str(spec)]
     pins = [version for name in _LOCKS for version in _locked(os.path.join(root, name), "jax")]
     if pins:

@@ -342,7 +342,7 @@ _BOXES: Final[dict[type, Callable[[_Writer, Any], object]]] = {
     ExtInst: lambda w, a: ("e", a.dotted, w._table(a.attrs)),
 }
 _FIXED: Final[dict[type, Callable[[_Writer, Any], object]]] = {
-    Tup: lambda w, a: ("T", a.cls.id if a.cls else 0, w.all(a.items)),
+    Tup: lambda w, a: ("T", a.cls.id if a.cls else 0, a.said, w.all(a.items)),
     Func: _Writer._func,
     Class: lambda w, a: ("c", w._local_class(a.info)),
     Bound: lambda w, a: ("b", w.key(a.func), w.key(a.recv)),

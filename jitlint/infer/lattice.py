@@ -245,7 +245,8 @@ def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None
     if type(a) is Tup:
         if a.cls is not b.cls or len(a.items) != len(b.items):
             return None
-        return Tup(tuple([_join(i, j, depth, known) for i, j in zip(a.items, b.items)]), a.cls)
+        items = [_join(i, j, depth, known) for i, j in zip(a.items, b.items)]
+        return (a if a.said else b).of(items)
     if type(a) is Seq:
         return _merge_sequences(a, b, depth, known)
     level = max(a.level, b.level)
@@ -334,7 +335,7 @@ def anonymous(value: Value) -> Value:
         new = tuple([anonymous(i) for i in old])
         if all(i is j for i, j in zip(new, old)):
             return value
-        return Tup(new, a.cls) if t is Tup else Union(new)
+        return a.of(list(new)) if t is Tup else Union(new)
     if t is Inst and any(type(v) is Arr and type(v.key) is Either for v in a.attrs.values()):
         return seen_as(a, {k: _apart(v) for k, v in a.attrs.items()})
     return value

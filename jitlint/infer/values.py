@@ -180,16 +180,18 @@ class Tree(Grounded):
 
 
 class Tup(Value):
-    """A tuple with known items; ``cls`` is set for an instance of a NamedTuple class."""
+    """A tuple with known items; ``cls`` is set for an instance of a NamedTuple class. said: an annotation names the class."""
 
-    __slots__ = ("cls", "items")
+    __slots__ = ("cls", "items", "said")
 
-    def __init__(self, items: tuple[Value, ...], cls: ClassInfo | None = None) -> None:
+    def __init__(self, items: tuple[Value, ...], cls: ClassInfo | None = None, said: bool = False) -> None:
         self.items = items
         self.cls = cls
+        self.said = said
 
-    def __repr__(self) -> str:
-        return f"Tup{self.items}"
+    def of(self, items: list[Value]) -> Tup:
+        """One like this of other items."""
+        return Tup(tuple(items), self.cls, self.said)
 
 
 SETS: Final = ("set", "frozenset")
@@ -476,9 +478,6 @@ class Union(Value):
 
     def __init__(self, alts: tuple[Value, ...]) -> None:
         self.alts = alts
-
-    def __repr__(self) -> str:
-        return "|".join(map(repr, self.alts))
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:

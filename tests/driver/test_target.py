@@ -147,3 +147,10 @@ def test_a_project_that_asks_for_nothing_comes_from_what_is_installed(
     installed["jax"] = "0.6.2"
     words = "0.12 (jax-version = 0.12), coming from 0.6.2 (installed beside jitlint)"
     assert _target(tmp_path, {}, "0.12").words == words
+
+
+def test_jax_itself_is_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "jax").mkdir()
+    (tmp_path / "jax" / "version.py").write_text('_version = "0.4.37"\n_release = None\n')
+    found = target_of(str(tmp_path))
+    assert (found.version, found.lowest, found.why) == ("0.4.37", "0.4.37", "this is JAX itself")

@@ -215,7 +215,7 @@ class _Reduction:
         items = self._all(a.items)
         if len(items) > _LONG[self.level] and a.cls is None:
             return Seq("tuple", None, joined(items))
-        return a if _same(items, a.items) else Tup(tuple(items), a.cls)
+        return a if _same(items, a.items) else a.of(items)
 
     def _sequence(self, a: Seq) -> Value:
         if a.items is None:

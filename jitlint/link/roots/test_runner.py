@@ -87,7 +87,7 @@ class TestRunner:
             if type(node) is ir.Assign and any(last_name(target) == "pytestmark" for target in node.targets):
                 marks += node.value.elts if isinstance(node.value, (ir.List, ir.Tuple)) else [node.value]
         tests = lexicon().tests
-        return any(_dotted(self.m, func, mark) in tests.left_out or _is_odd(mark) for mark in marks)
+        return any(_full_name(self.m, func, mark) in tests.left_out or _is_odd(mark) for mark in marks)
 
     def prepare(self, func: Func, receiver: Value) -> None:
         """Let the methods that a test runner calls first set up an object."""
@@ -216,6 +216,13 @@ def _is_odd(mark: ir.Expr) -> bool:
         arg.name in lexicon().tests.odd_options and type(arg.value) is ir.Const and arg.value.value is True
         for arg in given
     )
+
+
+def _full_name(m: Machine, func: Func, node: ir.Expr) -> str:
+    """What a decorator is, of a library or of the project."""
+    found = parameters.resolve(m, func.scope, node.func if type(node) is ir.Call else node)
+    own = f"{found.fn.module.name}.{found.fn.qualname}" if type(found) is Func else ""
+    return found.dotted if type(found) is Ext else own
 
 
 def _named(node: ir.Expr) -> str:

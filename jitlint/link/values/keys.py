@@ -144,8 +144,8 @@ class Apart:
             return value
         if t is Arr:
             return with_key(a, None)
-        if t is Tup:
-            return Tup(tuple([self.value(i, depth - 1) for i in a.items]), a.cls)
+        if type(value) is Tup:
+            return value.of([self.value(i, depth - 1) for i in value.items])
         if t is Seq:
             known = None if a.items is None else [self.value(i, depth - 1) for i in a.items]
             rest = None if a.rest is None else self.value(a.rest, depth - 1)
@@ -241,7 +241,7 @@ _Rename = Callable[[Value], Value]
 
 def _renamed_tuple(value: Tup, rename: _Rename) -> Value:
     items = [rename(i) for i in value.items]
-    return value if _unchanged(items, value.items) else Tup(tuple(items), value.cls)
+    return value if _unchanged(items, value.items) else value.of(items)
 
 
 def _renamed_sequence(value: Seq, rename: _Rename) -> Value:

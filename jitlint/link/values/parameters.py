@@ -234,7 +234,7 @@ def _array_among(values: list[Value | None]) -> Value | None:
 def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | None:
     """A stand-in for "any instance of this class": fields by annotation, else what its constructor makes."""
     if info.shape == "namedtuple":
-        return Tup(tuple(_field(m, info, name, depth) for name in info.fields), info)
+        return Tup(tuple(_field(m, info, name, depth) for name in info.fields), info, said=True)
     if info.shape == "dataclass" or info.pytree:
         attrs = {}
         for cls in reversed(mro(info)):

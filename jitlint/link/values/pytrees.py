@@ -51,7 +51,7 @@ def _ends(value: Value, depth: int) -> bool:
 
 def _changed_tuple(value: Tup, change: _Change, level: int | None) -> Value:
     static = flattening.static_items(value)
-    return Tup(tuple([v if i in static else change(v) for i, v in enumerate(value.items)]), value.cls)
+    return value.of([v if i in static else change(v) for i, v in enumerate(value.items)])
 
 
 def _changed_sequence(value: Seq, change: _Change, level: int | None) -> Value:
@@ -369,7 +369,7 @@ def _instance_with(value: Inst, attrs: dict[str, Value], level: int) -> Inst:
 
 # The same container with other parts, in the order of `parts`.
 _WITH_PARTS: Final[dict[type, Callable[[Any, list[Value]], Value]]] = {
-    Tup: lambda value, new: Tup(tuple(new), value.cls),
+    Tup: lambda value, new: value.of(new),
     Union: lambda value, new: functools.reduce(join, new),
     Seq: _sequence_with_parts,
     Map: _dict_with_parts,
@@ -470,7 +470,7 @@ def children(value: Value) -> list[Value] | None:
 def with_children(value: Value, parts: list[Value]) -> Value:
     """The same tuple, list or dict with other children, in the order of `children`."""
     if type(value) is Tup:
-        return Tup(tuple(parts), value.cls)
+        return value.of(parts)
     if type(value) is Map:
         return Map(dict(zip(sorted(value.entries, key=str), parts)), None, FRESH)
     return Seq("list", parts, None, FRESH)

@@ -42,6 +42,7 @@ from jitlint.link.domains.captures.syntax import (
     exclusive,
     harmless,
     only_checked,
+    only_settings,
     renews,
     root_of,
 )
@@ -164,6 +165,7 @@ class _Judge:
         """Record the first read if one of the writes makes it stale."""
         load = reads[0].load
         writes = [w for w in writes if w[1].fn is None or (w[1].fn is not load.fn and not constructs(w[1]))]
+        writes = [w for w in writes if not only_settings(load, w[1])]
         if not writes or not _keeps(load) or only_checked(load):
             return
         if load.kind == "elem" and id(load.owner) in self.kept:

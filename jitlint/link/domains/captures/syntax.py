@@ -74,6 +74,21 @@ def only_checked(load: Load) -> bool:
     return type(statement) is ir.Assert
 
 
+def only_settings(load: Load, write: Write) -> bool:
+    """Whether only settings of an object are read, and a successor that is made of it takes its place: they stay."""
+    if load.fn is None or write.fn is None:
+        return False
+    whole = [
+        node for node in load.fn.parts if type(node) is ir.Attr and node.name in lexicon().captures.settings
+    ]
+    inside = any(part.at == load.at and part is not node for node in whole for part in nodes([node]))
+    path = _written_path(_around(write.fn, write.statement), write)
+    statement = _statement(_around(write.fn, write.statement), write)
+    call = statement.value if type(statement) is ir.Assign else None
+    given = [arg.value for arg in call.args] if type(call) is ir.Call else []
+    return inside and len(path) > 1 and any(last_name(node) == path[-1] for node in given)
+
+
 def exclusive(first: Call | Write, second: Call | Write) -> bool:
     """Whether one run of a function that does the first thing cannot do the second one later."""
     if first.fn is None or first.fn is not second.fn:

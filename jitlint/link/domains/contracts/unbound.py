@@ -52,7 +52,7 @@ def left(f: Frame) -> None:
 def called_method(m: Machine, f: Frame, called: Called) -> None:
     """A method of an object is called in host code."""
     bound, func = called.callee, called.node.func
-    if type(bound) is not Bound or type(func) is not ir.Attr or f.world.level or _INSIDE.of(f):
+    if type(bound) is not Bound or type(func) is not ir.Attr or f.world.level or _is_inside(f):
         return
     owner = bound.recv
     method = find_method(owner, func.name) if type(owner) is Inst and _is_module(owner) else None
@@ -75,7 +75,7 @@ def called_layer(m: Machine, f: Frame, library: Library) -> None:
 def called_attribute(m: Machine, f: Frame, node: ir.Call | None) -> None:
     """Something is called in host code: is it a layer that only `setup` makes."""
     func = node.func if node is not None else None
-    if node is None or type(func) is not ir.Attr or f.world.level or _INSIDE.of(f) or _is_module(f.recv):
+    if node is None or type(func) is not ir.Attr or f.world.level or _is_inside(f) or _is_module(f.recv):
         return
     owner = paths.peek(m, f, func.obj)
     if type(owner) is not Inst or not _is_module(owner) or is_cold(owner):
@@ -85,6 +85,16 @@ def called_attribute(m: Machine, f: Frame, node: ir.Call | None) -> None:
             f, ApiMisuse, node.at, api=f"{owner.cls.name}.{func.name}", problem="no-scope",
             parameter=func.name, detail="made",
         )  # fmt: skip
+
+
+def _is_inside(f: Frame) -> bool:
+    """Whether a module, or a run of one, is around, or was when the function was made that runs here."""
+    scope = f.scope.parent
+    while scope is not None and scope.fn is not None:
+        if any(value.owner is not None and value.owner.role == "linen" for value in scope.fn.values):
+            return True
+        scope = scope.parent
+    return bool(_INSIDE.of(f))
 
 
 def _is_module(value: Value | None) -> bool:

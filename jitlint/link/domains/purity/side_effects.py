@@ -19,7 +19,9 @@ from jitlint.link.engine.events import TRACED_TEXT, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.library_objects import level_of
+from jitlint.syntax import ir
 
 _SPOKEN: Final = frozenset({"print", "log", "warning"})
 TEMPLATE: Final = "template"
@@ -57,6 +59,8 @@ def _record(
         return
     if kind == "limited" or (kind == "entropy" and _seeded(args)) or surroundings.asks_for_tracers(f):
         return
+    if kind in _STATE and _seeds_first(f, at):
+        return
     tracer: Value | None = None
     level: Confidence | None = None
     meant = False
@@ -83,6 +87,12 @@ def _reads_a_table(m: Machine, f: Frame, kind: str, dotted: str, args: Args) -> 
     reads = dotted.rpartition(".")[2] in lexicon().python.reading and args.get(1, "mode") is None
     compiled = [site.xform.target for site in m.sites if site.xform.spec.modes & S]
     return reads and args.more is None and any(type(t) is Func and t.fn is f.fn for t in compiled)
+
+
+def _seeds_first(f: Frame, at: int) -> bool:
+    """Whether the function itself has set the generator before: ``np.random.seed(0)``."""
+    parts = f.fn.parts if f.fn is not None else ()
+    return any(type(n) is ir.Call and last_name(n.func) == "seed" and n.args and n.at < at for n in parts)
 
 
 def _seeded(args: Args) -> bool:

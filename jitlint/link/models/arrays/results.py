@@ -74,7 +74,10 @@ def value_of(m: Machine, made: Made) -> Value:
         given = next((v for p, v in made.bound if p.name in result.arguments), made.receiver)
         return given if given is not None else UNKNOWN
     if kind in ("list", "sequence", "tuple"):
-        items = [Arr(made.modes, _plain_dtype(k), None, made.why, made.level) for k in result.arguments]
+        items: list[Value] = [
+            _PLAIN.get(k) or Arr(made.modes, _plain_dtype(k), None, made.why, made.level)
+            for k in result.arguments
+        ]
         if kind == "tuple":
             return Tup(tuple(items))
         element = items[0] if items else Arr(made.modes, None, None, made.why, made.level)

@@ -274,7 +274,7 @@ def _one_lane(value: Value, mark: Value | None) -> Value:
     marks, parts = _items(mark) if mark is not None else None, _items(value)
     if marks is not None and parts is not None and len(marks) == len(parts) and type(value) is Tup:
         lanes = [_lane_of_part(part, one) for one, part in zip(marks, parts)]
-        return Tup(tuple(lanes), value.cls)
+        return value.of(lanes)
     if type(mark) is Map and type(value) is Map and mark.rest is None:
         entries = {
             key: _lane_of_part(part, mark.entries.get(key, UNKNOWN)) for key, part in value.entries.items()
@@ -334,7 +334,7 @@ def _items_as_marked(mark: Value, before: Value, after: Value) -> Value:
     parts = [_as_marked(*part) for part in zip(marks, old, new)]
     if isinstance(after, Seq):
         return Seq(after.kind, parts, None, after.level)
-    return Tup(tuple(parts), after.cls if isinstance(after, Tup) else None)
+    return after.of(parts) if isinstance(after, Tup) else Tup(tuple(parts))
 
 
 def _items(value: Value) -> Sequence[Value] | None:

@@ -129,7 +129,7 @@ def mismatch(init: Value, out: Value, path: str = "", strict: bool = False) -> s
 
     strict: a Python number on the left is not promoted (the results of two branches).
     """
-    if type(init) is Union or type(out) is Union:
+    if type(init) is Union or type(out) is Union or _is_hearsay(init, out):
         return ""
     where = f" at `{path}`" if path else ""
     verbs = ("is returned by one", "by another") if strict else ("comes in", "goes out")
@@ -143,6 +143,12 @@ def mismatch(init: Value, out: Value, path: str = "", strict: bool = False) -> s
     if isinstance(parts, str):
         return parts
     return next((found for p, x, y in parts if (found := mismatch(x, y, p, strict))), "")
+
+
+def _is_hearsay(init: Value, out: Value) -> bool:
+    """Whether only an annotation says that two values are of different classes."""
+    said = [value for value in (init, out) if type(value) is Tup and value.said]
+    return bool(said) and not (type(init) is Tup and type(out) is Tup and init.cls is out.cls)
 
 
 _Pairs = list[tuple[str, Value, Value]]

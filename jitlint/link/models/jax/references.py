@@ -10,7 +10,7 @@ from jitlint.link.values.pytrees import children, with_children
 def references(value: Value, modes: int, level: int, why: str) -> Value:
     """What a kernel gets for a pytree of arrays: mutable references, whose elements are traced."""
     if type(value) is Tup:
-        return Tup(tuple([references(v, modes, level, why) for v in value.items]), value.cls)
+        return value.of([references(v, modes, level, why) for v in value.items])
     parts = children(value)
     if parts:
         return with_children(value, [references(part, modes, level, why) for part in parts])

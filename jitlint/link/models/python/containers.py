@@ -386,7 +386,7 @@ def _replace(m: Machine, f: Frame, at: int, tup: Tup, args: Args) -> Value:
     known = [args.kw.get(name, old) for name, old in zip(names, tup.items)]
     if args.kw_more is not None:
         known = [join(value, args.kw_more) for value in known]
-    return Tup(tuple(known), tup.cls)
+    return tup.of(known)
 
 
 def _asdict(m: Machine, f: Frame, at: int, tup: Tup, args: Args) -> Value:

@@ -104,7 +104,7 @@ def _deepcopy(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def _copied(f: Frame, value: Value, depth: int) -> Value:
     """A copy whose boxes are new down to a depth; deeper boxes are shared."""
     if type(value) is Tup:
-        return Tup(tuple(_all_copied(f, value.items, depth)), value.cls) if depth else value
+        return value.of(_all_copied(f, value.items, depth)) if depth else value
     if type(value) is Inst:
         attrs = _each_copied(f, value.attrs, depth) if depth else {}
         return with_attributes(f, value, attrs)
