@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
+from jitlint.link.domains.compilation import formulas
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -106,7 +107,7 @@ class Variation:
             ("math.", "numpy.float", "numpy.int")
         ):
             return self._first(args if self.few < FEW else _lasting(name, args), depth)
-        return "a number drawn at random" if self._draws(name, node) else ""
+        return "a number drawn at random" if self._draws(name, node) else formulas.scalar(self, node, depth)
 
     def _draws(self, name: str, node: ir.Call) -> bool:
         """Whether a call gives one of many integers by chance."""

@@ -18,6 +18,8 @@ from jitlint.syntax.children import below
 
 _SHOWING: Final = frozenset({"print", "info", "debug", "warning", "log", "write"})
 """What is called for nothing but to show something."""
+_NUMBERS: Final = frozenset({"float", "int", "item", "round"})
+"""What makes a plain number of a result."""
 
 
 def are_apart(this: Use, loop: ir.Node) -> bool:
@@ -31,7 +33,17 @@ def are_apart(this: Use, loop: ir.Node) -> bool:
 
 def _keeps_all_inside(loop: ir.For) -> bool:
     """Whether a turn only computes, shows what comes of it, and stores nothing for later."""
-    return all(_stays(node) for node in loop.body) and any(type(node) is ir.ExprStmt for node in loop.body)
+    shows = any(type(node) is ir.ExprStmt or _is_noted(loop, node) for node in loop.body)
+    return shows and all(_stays(node) or _is_noted(loop, node) for node in loop.body)
+
+
+def _is_noted(loop: ir.For, node: ir.Node) -> bool:
+    """Whether one number that a turn comes to is kept under the thing at hand: ``errors[name] = float(...)``."""
+    if type(node) is not ir.Assign or type(node.value) is not ir.Call or type(node.targets[0]) is not ir.Sub:
+        return False
+    things = {name.id for name in bound_names([loop.target])}
+    inside = {part.id for part in below(node.targets[0].index) if type(part) is ir.Name}
+    return last_name(node.value.func) in _NUMBERS and not things.isdisjoint(inside)
 
 
 def _stays(node: ir.Node) -> bool:

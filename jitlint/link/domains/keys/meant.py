@@ -39,7 +39,12 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         return True
     if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
         return True
-    if _is_reference(f, this, found) or _are_compared(f, this, found):
+    if (
+        _is_reference(f, this, found)
+        or _are_compared(f, this, found)
+        or _are_labelled(f, this, found)
+        or _is_only_asserted(f, this)
+    ):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
@@ -84,7 +89,7 @@ def evaluates(f: Frame, this: Use) -> bool:
     """Whether what draws the same each time is an evaluation, or its key is named for one."""
     words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
-    call = call_at(parts(f), this.site[1])
+    call = call_of(f, this)
     names = [last_name(part) for part in below(call)]
     if any(naming.has_word(name, words.evaluating) for name in (*around, *names)):
         return True
@@ -168,9 +173,49 @@ def _are_compared(f: Frame, this: Use, found: Use) -> bool:
     if one is None or other is None or _applied(f, one.func) != _applied(f, other.func):
         return False
     names = {*_bound(_binding(code, one)), *_bound(_binding(code, other))}
-    return [n.id for n in given(one)] != [n.id for n in given(other)] and any(
+    return _all_given(f, one) != _all_given(f, other) and any(
         type(n) is ir.BinOp and n.op == "-" and {last_name(n.left), last_name(n.right)} == names for n in code
     )
+
+
+def _all_given(f: Frame, call: ir.Call) -> list[str]:
+    """The variables in the arguments of a call, and in those that a lambda under a transform adds to them."""
+    inner = call.func.args[0].value if type(call.func) is ir.Call and call.func.args else None
+    result = only_result(f.module.functions[inner.function].body) if type(inner) is ir.Lambda else None
+    more = given(result) if type(result) is ir.Call else []
+    return [name.id for name in (*more, *given(call))]
+
+
+def _are_labelled(f: Frame, this: Use, found: Use) -> bool:
+    """Whether two procedures begin with one key, and what they give stands side by side under labels, to be compared."""
+    if this.site[0] != found.site[0] or this.site == found.site or this.api or found.api:
+        return False
+    one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
+    if one is None or other is None or _applied(f, one.func) == _applied(f, other.func):
+        return False  # one procedure twice, as for two parameters of a model
+    places = {this.site[1], found.site[1]}
+    shown = [node for node in parts(f) if type(node) is ir.Dict]
+    return any(
+        places <= {value.at for value in node.values if type(value) is ir.Call}
+        and all(type(key) is ir.Const for key in node.keys)
+        for node in shown
+    )
+
+
+def _is_only_asserted(f: Frame, this: Use) -> bool:
+    """Whether what a procedure gives is bound, and read by nothing but assertions."""
+    code = parts(f)
+    call = call_at(code, this.site[1]) if not this.api else None
+    names = set(_bound(_binding(code, call))) if call is not None else set[str]()
+    asserted = {
+        part.at
+        for node in code
+        if type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
+        for part in below(node)
+        if type(part) is ir.Name
+    }
+    read = [at for name, at in reads(code) if name in names]
+    return bool(read) and asserted.issuperset(read)
 
 
 def _binding(code: Sequence[ir.Node], call: ir.Call) -> ir.Node | None:
@@ -265,6 +310,19 @@ def _applied(f: Frame, func: ir.Node | None) -> str:
 def parts(f: Frame) -> Sequence[ir.Node]:
     """The code of a function, or of a module."""
     return f.fn.parts if f.fn is not None else below(f.module.tree.body)
+
+
+def call_of(f: Frame, this: Use) -> ir.Call | None:
+    """The call that a key is given to, in the code at hand or in a function in it."""
+    return call_at(parts(f), this.site[1]) or innermost_call(f, this)
+
+
+def innermost_call(f: Frame, this: Use) -> ir.Call | None:
+    """The call that a key is given to, in a function of the module at hand."""
+    inner = [
+        fn for fn in f.module.functions if fn.qualname == this.function and fn.module.name == this.module
+    ]
+    return next((found for fn in inner if (found := call_at(fn.parts, this.at)) is not None), None)
 
 
 def _holds(node: ir.Node, at: int) -> bool:

@@ -17,7 +17,7 @@ from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
+from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
@@ -42,7 +42,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
         return True
-    if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this):
+    if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this) or _is_chosen(f, this):
         return True
     if how == "loop" and _is_each_alike(k, f, this):
         return True
@@ -96,11 +96,20 @@ def _followed(k: Ledger, f: Frame) -> ir.For | None:
     """The innermost loop of which each turn is followed for itself, as it goes through few things that are known."""
     around = k.m.texts.table(f).around.get(f.at, ())
     loop = next((node for node, _ in reversed(around) if type(node) is ir.For), None)
-    over = _listed(loop.iter) if loop is not None else None
+    over = _display(f, _listed(loop.iter)) if loop is not None else None
     params = [param.name for param in f.fn.node.params] if f.fn is not None else []
     own = f.fn.node.local_names if f.fn is not None else []
     computed = type(over) is ir.Name and over.id in own and over.id not in params
-    return None if computed or not isinstance(over, (ir.Name, ir.Tuple, ir.List)) else loop
+    return None if computed or not isinstance(over, (ir.Name, ir.Tuple, ir.List, ir.Dict)) else loop
+
+
+def _display(f: Frame, over: ir.Expr | None) -> ir.Expr | None:
+    """What is written out for a variable of the function, if that is all that it is ever set to."""
+    if type(over) is not ir.Name:
+        return over
+    found = [n for n in meant.parts(f) if over.id in bound_by(n)]
+    value = found[0].value if len(found) == 1 and type(found[0]) is ir.Assign else None
+    return value if isinstance(value, (ir.Dict, ir.List, ir.Tuple)) else over
 
 
 def _is_chain(this: Use, loop: ir.Node) -> bool:
@@ -114,6 +123,13 @@ def _is_chain(this: Use, loop: ir.Node) -> bool:
 def _is_drawn(use: Use) -> bool:
     """Whether JAX itself takes the key, to draw or to split, and no procedure starts from it."""
     return use.api.startswith(RANDOM)
+
+
+def _is_chosen(f: Frame, this: Use) -> bool:
+    """Whether a switch decides at the call between this key and another one: ``draw(shared if paired else own)``."""
+    call = meant.innermost_call(f, this) or meant.call_of(f, this)
+    given = [arg.value for arg in call.args] if call is not None else []
+    return any(type(node) is ir.IfExp and type(node.test) is ir.Name for node in given)
 
 
 def _fills_object(this: Use, found: Use) -> bool:
@@ -246,11 +262,13 @@ def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
     Things have names, or are rates and scales; sizes and shapes are those of layers, which are to differ.
     """
     over = loop.iter if type(loop) is ir.For else loop.fors[-1].iter if type(loop) is ir.Comp else None
-    over = _listed(over)
+    over = _display(f, _listed(over))
     if isinstance(over, (ir.Tuple, ir.List)):
         return not any(_is_size(node) for node in over.elts)
+    if type(over) is ir.Dict:
+        return not any(_is_size(node) for node in over.values)
     value = paths.peek(k.m, f, over) if isinstance(over, (ir.Name, ir.Attr)) else None
-    if type(value) is Map or type(over) is ir.Dict:
+    if type(value) is Map:
         return True
     items = value.items if isinstance(value, (Tup, Seq)) else None
     return items is not None and not any(_is_number(item) for item in items)

@@ -39,8 +39,12 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import flattening, paths, pytrees
 from jitlint.link.values.questions import ownership
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.ownership import deepest_tracer
 from jitlint.syntax import ir
+
+_PUSHING: Final = frozenset({"append", "insert", "push"})
+"""What puts one thing more into a container."""
 
 _MOST: Final = 64
 """So many objects are looked at."""
@@ -72,7 +76,21 @@ def stored(
             _refused(m, f, at, box, what)
         return
     if box.level < f.world.level:
-        _leak(m, f, at, box, value, target, what, ownership.is_guess(f, box))
+        _leak(m, f, at, box, value, target, what, ownership.is_guess(f, box) or _is_in_force(box))
+
+
+def _is_in_force(box: Value) -> bool:
+    """Whether an object puts itself on a stack for as long as a ``with`` lasts: which ones lie there at another time is not known."""
+    enter = find_method(box, "__enter__") if type(box) is Inst else None
+    if type(enter) is not Func or not enter.fn.node.params:
+        return False
+    own = enter.fn.node.params[0].name
+    return any(
+        type(node) is ir.Call
+        and ir_walk.last_name(node.func) in _PUSHING
+        and any(type(arg.value) is ir.Name and arg.value.id == own for arg in node.args)
+        for node in enter.fn.parts
+    )
 
 
 def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:

@@ -70,6 +70,10 @@ def is_optimiser(m: Machine, f: Frame, func: ir.Expr) -> bool:
     return type(value) is ExtInst and COPIES in value.attrs
 
 
+NEW: Final = ("new", "next", "updated")
+"""What the new version of something is called, before its name."""
+
+
 def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
     """The function of the project that a call runs, compiled or not."""
     value = paths.peek(m, f, call.func)
@@ -82,8 +86,24 @@ def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
 def renewed_name(callee: FuncInfo, result: ir.Expr | None) -> str:
     """The parameter that a function returns, computed anew by a call from what it was; "" if that is none."""
     name = result.id if type(result) is ir.Name else ""
-    is_parameter = any(param.name == name for param in callee.node.params)
-    return name if is_parameter and any(_updates(part, name) for part in callee.parts) else ""
+    params = {param.name for param in callee.node.params}
+    if name in params:
+        return name if any(_updates(part, name) for part in callee.parts) else ""
+    made = [part for part in callee.parts if type(part) is ir.Assign and name and name in bound_by(part)]
+    if len(made) != 1 or type(made[0].value) is not ir.Call:
+        return ""
+    called_for = [param for param in params if name in {f"{word}_{param}" for word in NEW}]
+    return called_for[0] if called_for else _optimised(made[0], made[0].value, name, params)
+
+
+def _optimised(node: ir.Assign, call: ir.Call, name: str, params: set[str]) -> str:
+    """The parameter that an optimiser is given as its state, if this is the state that it gives back."""
+    target = node.targets[0]
+    second = target.elts[1] if type(target) is ir.Tuple and len(target.elts) == 2 else None
+    updates = type(call.func) is ir.Attr and call.func.name == "update" and len(call.args) > 1
+    state = call.args[1].value if updates else None
+    is_pair = type(second) is ir.Name and second.id == name
+    return state.id if is_pair and type(state) is ir.Name and state.id in params else ""
 
 
 def result_at(callee: FuncInfo, place: int, results: int) -> ir.Expr | None:

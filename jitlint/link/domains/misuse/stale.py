@@ -29,7 +29,6 @@ from jitlint.syntax.children import below
 
 _RENEWING: Final = frozenset({"replace", "_replace", "apply_gradients"})
 _RANDOM: Final = "jax.random."
-_NEW: Final = ("new", "next", "updated")
 
 
 class Lost:
@@ -150,7 +149,7 @@ def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
 
 def _is_called(part: str, name: str) -> bool:
     """Whether a variable is called as a part of a state is, or as its new version, or by the last of its words."""
-    return name in (part, *(f"{word}_{part}" for word in _NEW)) or part.endswith(f"_{name}")
+    return name in (part, *(f"{word}_{part}" for word in carried.NEW)) or part.endswith(f"_{name}")
 
 
 def _keeps(m: Machine, f: Frame, fn: FuncInfo, owner: str, name: str) -> ir.Call | None:

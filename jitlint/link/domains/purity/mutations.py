@@ -185,7 +185,27 @@ def _counts_traces(f: Frame, changed: str) -> bool:
         return True
     parts = f.fn.parts if f.fn is not None else ()
     tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
-    return any(last_name(part).lower() == changed for node in tests for part in below(node.test))
+    if any(last_name(part).lower() == changed for node in tests for part in below(node.test)):
+        return True
+    return any(_asserts_length(node, changed) for node in _around(f))
+
+
+def _around(f: Frame) -> list[ir.Node]:
+    """The code of the function in which one is written."""
+    name = f.qualname.rpartition(".<locals>.")[0]
+    return next((fn.parts for fn in f.module.functions if name and fn.qualname == name), [])
+
+
+def _asserts_length(node: ir.Node, changed: str) -> bool:
+    """Whether a statement is sure of how many things are kept: ``assert len(seen) == 1``."""
+    parts = below(node.test) if type(node) is ir.Assert else []
+    return any(
+        type(part) is ir.Compare
+        and type(part.left) is ir.Call
+        and last_name(part.left.func) == "len"
+        and any(last_name(arg.value).lower() == changed for arg in part.left.args)
+        for part in parts
+    )
 
 
 def _keeps_forms(statement: ir.Node | None) -> bool:

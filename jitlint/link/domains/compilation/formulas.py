@@ -1,0 +1,35 @@
+"""Numbers that a function of the program computes from others (layer: ``link``, room ``domains``).
+
+What it does: asks of a function that is one expression how that changes with what it is given: ``anneal(step, steps)``. What it does
+not: look into functions that decide, or go through loops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jitlint.infer.values import Func
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import by_parameter
+from jitlint.link.tables.results import only_result
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+
+if TYPE_CHECKING:
+    from jitlint.link.domains.compilation.variation import Variation
+
+
+def scalar(around: Variation, node: ir.Call, depth: int) -> str:
+    """How what a call gives changes from turn to turn, as far as what it is given does; "" when it does not."""
+    func = paths.peek(around.m, around.f, node.func) if isinstance(node.func, (ir.Name, ir.Attr)) else None
+    if type(func) is not Func or func.owner is not None or any(arg.star for arg in node.args):
+        return ""
+    result = only_result(func.fn.body)
+    if not isinstance(result, (ir.BinOp, ir.Call)):
+        return ""
+    given = {name: (around, value) for name, value in by_parameter(node, func.fn.node.params)}
+    inner = Frame(func.fn.module, func.scope, HOST)
+    inner.fn = func.fn
+    table = around.m.texts.table(inner)
+    return type(around)(around.m, inner, table, (), given, around.few).scalar(result, depth - 1)
