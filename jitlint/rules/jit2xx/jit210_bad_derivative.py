@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import Raises
+from jitlint.base.outcome import Advisory, Raises
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import TransformMisuse
 
@@ -40,7 +40,8 @@ needs, the backward rule a tuple with one cotangent for each argument, a JVP rul
 > TypeError: Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple of the primal function
 
 What `nondiff_argnums` counts comes first in the backward and the JVP rule, one argument after another; the forward rule gets its
-arguments as the function does. A rule whose parameters have the names of the function's and stand elsewhere is reported as a warning.
+arguments as the function does. A rule whose parameters have the names of the function's and stand elsewhere is reported as a warning,
+and so is a backward rule that never looks at its cotangent: its gradients are right for `sum`, and wrong for everything else.
 """,
     instead="""\
 Return one number (the sum or mean of the losses), pass floats, and keep whole numbers out of what is differentiated:
@@ -74,6 +75,9 @@ jax.grad(error)(jnp.ones(3))
     cases={
         "order": Raises(("TypeError", "ValueError"), later=True, spread=True),
         "shape": Raises(("ValueError", "TypeError"), later=True, spread=True, says="Custom VJP"),
+        "ignored": Advisory(
+            "nothing is refused, and the gradients are right as long as the result is used as it is"
+        ),
     },
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.grad.html",
@@ -152,6 +156,14 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"the backward rule of {api} gives a cotangent of shape {after} for an argument of shape {before}",
             "a cotangent has the shape of its argument: sum over what was repeated, and repeat what was summed",
             case="shape",
+        )
+    if event.problem == "rule-ignores":
+        return Report(
+            f"the backward rule of {api} never looks at the cotangent `{event.parameter}`: what comes after the function is left out of"
+            " the gradients",
+            f"multiply by it, as the chain rule does: `return (slope * {event.parameter},)`",
+            severity=Severity.WARNING,
+            case="ignored",
         )
     if event.problem == "rule-order":
         names, _, wanted = event.detail.partition("; ")

@@ -104,6 +104,10 @@ _FORMS = {
         "the filters of `{api}` leave variables over that the model has: those of `{parameter}`",
         "take what is left as well: `graphdef, params, rest = nnx.split(model, nnx.Param, ...)`",
     ),
+    "by-name": (
+        "`{api}` takes `{parameter}` by name only, but gets it by position",
+        "write `{parameter}={parameter}`",
+    ),
     "unset": (
         "`{api}` leaves its constructor without the field `{parameter}`, which Equinox refuses",
         "set each annotated field on all paths, to `None` where it has no value, or give it a default",

@@ -14,6 +14,7 @@ from jitlint.link.domains.misuse import (
     idioms,
     late,
     lent,
+    lost_fields,
     metadata,
     stale,
     static_fields,
@@ -114,6 +115,7 @@ class Misuse(Domain[None]):
     def finish(self) -> None:
         """What classes say of their fields, and functions of their parameters."""
         static_fields.check(self.m)
+        lost_fields.check(self.m)
         static_objects.check(self.m, self._made)
         static_objects.check_modules(self.m)
         absent.look(self._questions, self.m.functions)

@@ -6,7 +6,7 @@ from typing import Any
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import shape_text
-from jitlint.infer.events import OutOfBounds
+from jitlint.infer.events import ApiMisuse, OutOfBounds
 from jitlint.infer.grounds import GUESSED, SEEN, USED
 from jitlint.infer.lattice import traced_modes, why_of
 from jitlint.infer.mappings import COLLECTIONS
@@ -225,6 +225,11 @@ def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Va
 
 def _inherited(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> Value:
     if name == "replace" or name == "apply_gradients" or name == "clone":
+        if name == "apply_gradients" and args.pos and train_states.is_state(obj.cls):
+            m.emit(
+                f, ApiMisuse, at, api=f"{obj.cls.name}.{name}", problem="wrong-call", detail="by-name",
+                parameter="grads", exception="TypeError",
+            )  # fmt: skip
         out = Inst(obj.cls, {**obj.attrs, **args.kw}, f.world.level, f.token, obj.open)
         out.modes, out.why = obj.modes, obj.why
         m.domains.on_make(f, at, out)

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BACK, BEHIND, UNKNOWN, Arr, L, Tree, Tup, Value, Xform
+from jitlint.infer.values import BACK, BEHIND, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
 from jitlint.link.models.jax import arity, demands, lacks, leaf_shapes, mapping
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import inner_functions, last_name
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values import fitting, keys, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
@@ -109,6 +111,32 @@ def _run_backwards(
     if asked:
         demands.check_rule(m, f, at, x, "bwd", rule, cotangents, len(primals))
         _check_shapes(m, f, at, x, cotangents, primals)
+        _check_used(m, f, x, rule)
+
+
+def _check_used(m: Machine, f: Frame, x: Xform, rule: Value) -> None:
+    """Record that a backward rule gives something, and never looks at the cotangent that it gets."""
+    params = rule.fn.node.params if type(rule) is Func else []
+    if type(rule) is not Func or not params or params[-1].kind not in ("any", "pos"):
+        return
+    name, fn = params[-1].name, rule.fn
+    result = only_returned(fn.parts)
+    given = result.elts if type(result) is ir.Tuple else []
+    inner = [part for one in inner_functions(fn.module, fn.body) for part in one.parts]
+    read = any(type(part) is ir.Name and part.id == name for part in (*fn.parts, *inner))
+    if result is None or name.startswith("_") or read or all(map(_is_nothing, given)):
+        return
+    m.emit(
+        f, TransformMisuse, result.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
+        transform=describe(x.target), problem="rule-ignores", parameter=name, detail="",
+    )  # fmt: skip
+
+
+def _is_nothing(node: ir.Node) -> bool:
+    """Whether a cotangent is none, or zero."""
+    if type(node) is ir.Const:
+        return not node.value
+    return type(node) is ir.Call and last_name(node.func) in ("zeros", "zeros_like")
 
 
 def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, primals: list[Value]) -> None:
