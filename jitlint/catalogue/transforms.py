@@ -44,7 +44,7 @@ class Wrap(msgspec.Struct, frozen=True):
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
     outside. mute: its function must give nothing. asks: it is not called without its function,
-    so it makes no decorators. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
+    so it makes no decorators. lifts: it takes a class of modules, or a method. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Wrap(msgspec.Struct, frozen=True):
     doc: str = ""
     closed: bool = False
     needs: tuple[str, ...] = ()
+    lifts: bool = False
 
 
 class Run(msgspec.Struct, frozen=True):

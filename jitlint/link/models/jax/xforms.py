@@ -47,6 +47,7 @@ from jitlint.link.models.jax import (
     custom_rules,
     demands,
     leaf_shapes,
+    lifted,
     mapping,
     operands,
 )
@@ -98,8 +99,10 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if staged:
         key = (f.module.name, at)
         m.jit_sites[key] = m.jit_sites.get(key, False) or known
-    if type(target) is Class and spec.name.startswith(("flax.linen.", "flax.nnx.")):
-        return target
+    if type(target) is Class and spec.lifts:
+        return lifted.transformed(f, at, spec, target, options)
+    if spec.lifts or (type(target) is Class and spec.name.startswith(("flax.linen.", "flax.nnx."))):
+        return target if type(target) is Class else UNKNOWN
     if not known:
         demands.check_function(m, f, at, spec, spec.function, target)
         return UNKNOWN
@@ -159,6 +162,8 @@ def without_ranks(args: Args) -> Args:
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
+    if type(x.target) is Class:
+        return lifted.made(x, evaluator.call(m, f, at, x.target, args))
     if type(x.target) is Xform and wrapped_in_turns([x]):
         args = without_ranks(args)
     if not _expects_an_error(f, x):
