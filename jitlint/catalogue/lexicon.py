@@ -382,6 +382,8 @@ class Gradients(msgspec.Struct, frozen=True):
     bounding: frozenset[str]
     singular: frozenset[str]
     roots: frozenset[str]
+    flat: frozenset[str]
+    without_slope: frozenset[str]
     growing: frozenset[str]
     of_rows: frozenset[str]
     keeping_zero: frozenset[str]

@@ -25,7 +25,21 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.ranks import EVERY_AXIS, Argument
 from jitlint.catalogue.schema import VAR_POSITIONAL, ApiFunction, Parameter, Result
 from jitlint.infer.lattice import seq_element
-from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, Py, Seq, Tree, Tup, Value, alternatives
+from jitlint.infer.values import (
+    BEHIND,
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Arr,
+    Ext,
+    L,
+    Py,
+    Seq,
+    Tree,
+    Tup,
+    Value,
+    alternatives,
+)
 from jitlint.link.engine.frame import Args
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import making
@@ -96,7 +110,8 @@ def _array(m: Machine, made: Made) -> Arr:
     if kind in ("key", "keys"):
         out = Arr(made.modes, "key", 0 if kind == "key" else rank, made.why, made.level)
     else:
-        out = Arr(made.modes, _dtype(m, made, by_name), rank, made.why, made.level)
+        modes = made.modes & ~(L | BEHIND) if fn.name in lexicon().gradients.flat else made.modes
+        out = Arr(modes, _dtype(m, made, by_name), rank, made.why, made.level)
     form = lexicon().arrays.sizes.get(fn.name)
     if form is not None and made.whole:
         out.dims = making.dims_of(form, by_name)
