@@ -27,7 +27,7 @@ def harmless(write: Write) -> bool:
     fn = write.fn
     if fn is None:
         return False
-    if fn.node.is_generator or _of_context_manager(fn):
+    if fn.node.is_generator or _of_context_manager(fn) or _compiles_anew(fn, write):
         return True
     found = _around(fn, write.statement)
     path = _written_path(found, write)
@@ -35,6 +35,12 @@ def harmless(write: Write) -> bool:
         return False
     lazy = _is_lazy(found, write.statement, path)
     return lazy or _is_restored(fn, path[-1]) or _repeats(fn, found, write)
+
+
+def _compiles_anew(fn: FuncInfo, write: Write) -> bool:
+    """Whether a function throws compiled programs away after the write: ``step.clear_cache()``."""
+    calls = (node for node in fn.parts if type(node) is ir.Call and node.at > write.at)
+    return any(last_name(call.func) in ("clear_cache", "clear_caches") for call in calls)
 
 
 def root_of(write: Write) -> str:
