@@ -12,7 +12,8 @@ a line, to be filled in (verdict, useful, mechanism); `--take` adds the filled o
 `past.csv` beside this file names earlier commits of the same repositories, each use with its own FOLDER: `newest`, `latest`, `recent`,
 `later`, `between`, `middle`, `halfway`, `earlier`, `older`, `oldest`, `first` and `dawn` of those that somebody may work on (7, 15, 22, 30, 37,
 45, 52, 60, 70, 80, 92 and 97 % back in the history), the same with `exam-` before them of the others, and `exam-early` of these too (75 %;
-there `oldest` is 85 % and `first` 90 %). Nobody had looked at this code when its findings were labelled, though its authors are known.
+there `oldest` is 85 % and `first` 90 %). Later ones are called `at-11`, `at-26` and so on, by how far back they lie. Nobody
+had looked at this code when its findings were labelled, though its authors are known.
 
 `--execute` lets the repositories' own tests judge: it runs them with a Python (3.12 or newer, of an environment with
 what they need) under `jitlint record`, and counts the findings of error level that these runs refute and support. What
