@@ -23,6 +23,8 @@ from jitlint.link.values.pytrees import NUMBERS
 
 _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
 _SEVERAL: Final = "several keys"
+_MAKING: Final = frozenset({"split", "fold"})
+"""What gives a key without an axis, or one axis of keys, whatever its form."""
 
 
 def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
@@ -58,7 +60,7 @@ def _no_key(value: Value) -> str:
 def _no_key_array(value: Arr) -> str:
     if value.dtype == "key":
         made = value.key.step[0] if value.key is not None else ""
-        return _SEVERAL if value.rank and made == "split" else ""  # one raw key has an axis, too
+        return _SEVERAL if value.rank and made in _MAKING else ""  # one raw key has an axis, too
     if value.dtype is not None and value.rank == 0:
         said = value.dtype == "number" and exact_of(value.dtype) is None
         return "" if said else "one number"  # what is only annotated as a number is often a key
