@@ -323,6 +323,7 @@ class Tests(msgspec.Struct, frozen=True):
 class Contracts(msgspec.Struct, frozen=True):
     """What objects of libraries need for their methods."""
 
+    wishes: frozenset[str]
     hands_on: frozenset[str]
     needs_parameters: frozenset[str]
     complete: frozenset[str]
@@ -384,6 +385,7 @@ class Gradients(msgspec.Struct, frozen=True):
     roots: frozenset[str]
     flat: frozenset[str]
     without_slope: frozenset[str]
+    computing: tuple[str, ...]
     growing: frozenset[str]
     of_rows: frozenset[str]
     keeping_zero: frozenset[str]

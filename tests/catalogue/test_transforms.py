@@ -99,6 +99,16 @@ PROGRAMS: dict[str, str] = {
     "flax.nnx.grad": "flax.nnx.grad(f)(ONE)",
     "flax.nnx.value_and_grad": "flax.nnx.value_and_grad(f)(ONE)",
     "flax.nnx.remat": "flax.nnx.remat(f)(ONE)",
+    "flax.linen.remat": (
+        "class Inner(flax.linen.Module):\n"
+        "        def __call__(self, x):\n"
+        "            return f(x)\n\n"
+        "    class Outer(flax.linen.Module):\n"
+        "        @flax.linen.compact\n"
+        "        def __call__(self, x):\n"
+        "            return flax.linen.remat(Inner)()(x)\n\n"
+        "    Outer().apply({}, ONE)"
+    ),
     "flax.nnx.scan": "flax.nnx.scan(lambda c, x: (c, f(x)))(ONE, MANY)",
     "haiku.transform": "haiku.transform(f).apply({}, None, ONE)",
     "haiku.transform_with_state": "haiku.transform_with_state(f).apply({}, {}, None, ONE)",

@@ -142,6 +142,12 @@ def _same_place(load: Load, write: Write) -> bool:
     return related and (is_cold(load.owner) or is_cold(write.owner))
 
 
+def _may_concern(load: Load, write: Write) -> bool:
+    """Whether a write is somebody else's, to an object that is there, and of more than settings stay."""
+    elsewhere = write.fn is None or (write.fn is not load.fn and not constructs(write))
+    return elsewhere and not only_settings(load, write)
+
+
 class _Judge:
     """Judges the reads of one place by one staged function."""
 
@@ -164,8 +170,7 @@ class _Judge:
     def group(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> None:
         """Record the first read if one of the writes makes it stale."""
         load = reads[0].load
-        writes = [w for w in writes if w[1].fn is None or (w[1].fn is not load.fn and not constructs(w[1]))]
-        writes = [w for w in writes if not only_settings(load, w[1])]
+        writes = [(time, write) for time, write in writes if _may_concern(load, write)]
         if not writes or not _keeps(load) or only_checked(load):
             return
         if load.kind == "elem" and id(load.owner) in self.kept:

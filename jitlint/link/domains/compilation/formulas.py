@@ -32,4 +32,4 @@ def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     inner = Frame(func.fn.module, func.scope, HOST)
     inner.fn = func.fn
     table = around.m.texts.table(inner)
-    return type(around)(around.m, inner, table, (), given, around.few).scalar(result, depth - 1)
+    return around.within(inner, table, given).scalar(result, depth - 1)

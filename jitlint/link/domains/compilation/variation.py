@@ -54,6 +54,9 @@ class Variation:
         given = {name: (outer.of_few(), node) for name, (outer, node) in self.given.items()}
         return Variation(self.m, self.f, self.table, self.loops, given, few=1)
 
+    def within(self, f: Frame, table: CodeTable, given: dict[str, tuple[Variation, ir.Expr]]) -> Variation:
+        return Variation(self.m, f, table, (), given, self.few)
+
     def scalar(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""
         if depth == 0:

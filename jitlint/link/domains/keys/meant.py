@@ -188,11 +188,8 @@ def _all_given(f: Frame, call: ir.Call) -> list[str]:
 
 def _are_labelled(f: Frame, this: Use, found: Use) -> bool:
     """Whether two procedures begin with one key, and what they give stands side by side under labels, to be compared."""
-    if this.site[0] != found.site[0] or this.site == found.site or this.api or found.api:
+    if this.site[0] != found.site[0] or not _are_two_procedures(f, this, found):
         return False
-    one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
-    if one is None or other is None or _applied(f, one.func) == _applied(f, other.func):
-        return False  # one procedure twice, as for two parameters of a model
     places = {this.site[1], found.site[1]}
     shown = [node for node in parts(f) if type(node) is ir.Dict]
     return any(
@@ -200,6 +197,13 @@ def _are_labelled(f: Frame, this: Use, found: Use) -> bool:
         and all(type(key) is ir.Const for key in node.keys)
         for node in shown
     )
+
+
+def _are_two_procedures(f: Frame, this: Use, found: Use) -> bool:
+    """Whether two functions of the program get a key, not one of them twice, as for two parameters of a model."""
+    one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
+    known = one is not None and other is not None and not (this.api or found.api)
+    return known and _applied(f, getattr(one, "func", None)) != _applied(f, getattr(other, "func", None))
 
 
 def _is_only_asserted(f: Frame, this: Use) -> bool:

@@ -27,6 +27,7 @@ from jitlint.syntax.documents import is_document
 _EVERY: Final = frozenset({"loop", "many", "shared", "calls", "epochs"})
 """How a key is consumed again that is the same each time, at one place."""
 
+_PLACES: Final = (ir.Name, ir.Attr, ir.Sub)
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "setup"})
 
 
@@ -129,7 +130,8 @@ def _is_chosen(f: Frame, this: Use) -> bool:
     """Whether a switch decides at the call between this key and another one: ``draw(shared if paired else own)``."""
     call = meant.innermost_call(f, this) or meant.call_of(f, this)
     given = [arg.value for arg in call.args] if call is not None else []
-    return any(type(node) is ir.IfExp and type(node.test) is ir.Name for node in given)
+    either = [node for node in given if type(node) is ir.IfExp and type(node.test) is ir.Name]
+    return any(isinstance(node.body, _PLACES) and isinstance(node.orelse, _PLACES) for node in either)
 
 
 def _fills_object(this: Use, found: Use) -> bool:

@@ -89,7 +89,12 @@ def renewed_name(callee: FuncInfo, result: ir.Expr | None) -> str:
     params = {param.name for param in callee.node.params}
     if name in params:
         return name if any(_updates(part, name) for part in callee.parts) else ""
-    made = [part for part in callee.parts if type(part) is ir.Assign and name and name in bound_by(part)]
+    return _successor(callee, name, params) if name else ""
+
+
+def _successor(callee: FuncInfo, name: str, params: set[str]) -> str:
+    """The parameter of which a variable has the next version, by its name or as an optimiser gives it."""
+    made = [part for part in callee.parts if type(part) is ir.Assign and name in bound_by(part)]
     if len(made) != 1 or type(made[0].value) is not ir.Call:
         return ""
     called_for = [param for param in params if name in {f"{word}_{param}" for word in NEW}]

@@ -57,9 +57,7 @@ def _record(
 ) -> None:
     if m.broken == (f.module.name, f.at):
         return
-    if kind == "limited" or (kind == "entropy" and _seeded(args)) or surroundings.asks_for_tracers(f):
-        return
-    if kind in _STATE and _seeds_first(f, at):
+    if kind == "limited" or _is_seeded(f, at, kind, args) or surroundings.asks_for_tracers(f):
         return
     tracer: Value | None = None
     level: Confidence | None = None
@@ -87,6 +85,11 @@ def _reads_a_table(m: Machine, f: Frame, kind: str, dotted: str, args: Args) -> 
     reads = dotted.rpartition(".")[2] in lexicon().python.reading and args.get(1, "mode") is None
     compiled = [site.xform.target for site in m.sites if site.xform.spec.modes & S]
     return reads and args.more is None and any(type(t) is Func and t.fn is f.fn for t in compiled)
+
+
+def _is_seeded(f: Frame, at: int, kind: str, args: Args) -> bool:
+    """Whether numbers are the same each time because the code says so."""
+    return (kind == "entropy" and _seeded(args)) or (kind in _STATE and _seeds_first(f, at))
 
 
 def _seeds_first(f: Frame, at: int) -> bool:

@@ -89,9 +89,16 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
     )
     if detail:
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
-    elif scalar and (kind := _no_real(x, result)):
+    elif scalar:
+        _check_slope(m, f, at, x, result)
+
+
+def _check_slope(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
+    """The number may be of a kind that has no derivative, or one that changes with nothing."""
+    kind = _no_real(x, result)
+    if kind:
         report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
-    elif scalar and slopes.is_flat(m, x.target, result):
+    elif slopes.is_flat(m, x.target, result):
         report(m, f, at, x.spec.name, "flat", describe(x.target), value=result)
 
 

@@ -12,8 +12,10 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.values.questions.signatures import constant_ints
 
 
-def transformed(f: Frame, at: int, spec: Wrap, target: Class, options: dict[str, Value]) -> Value:
+def transformed(f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
     """The class, or one whose modules run under the transform."""
+    if type(target) is not Class or not spec.lifts:
+        return target if type(target) is Class else UNKNOWN
     if target.info.role != "linen" or "methods" in options or "**" in options:
         return UNKNOWN
     moved = _without_receiver(spec, options)

@@ -21,7 +21,6 @@ from jitlint.syntax import ir
 
 _DEEP: Final = 3
 """So many functions that call each other are looked through."""
-_KNOWN: Final = ("jax.numpy.", "jax.lax.", "jax.nn.", "math.", "builtins.")
 
 
 def is_flat(m: Machine, target: Value, result: Value) -> bool:
@@ -58,7 +57,7 @@ def _is_known(m: Machine, inside: Frame, node: ir.Call, reasons: set[str], depth
     is_method = type(node.func) is ir.Attr and type(callee) is not Ext
     known = m.catalogue.array_method(name) is not None if is_method else False
     if type(callee) is Ext:
-        known = callee.dotted.startswith(_KNOWN)
+        known = callee.dotted.startswith(lexicon().gradients.computing)
     if known and name in lexicon().gradients.without_slope:
         reasons.add(name)
     return known

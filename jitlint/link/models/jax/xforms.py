@@ -99,10 +99,8 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     if staged:
         key = (f.module.name, at)
         m.jit_sites[key] = m.jit_sites.get(key, False) or known
-    if type(target) is Class and spec.lifts:
+    if spec.lifts or (type(target) is Class and spec.name.startswith("flax.nnx.")):
         return lifted.transformed(f, at, spec, target, options)
-    if spec.lifts or (type(target) is Class and spec.name.startswith(("flax.linen.", "flax.nnx."))):
-        return target if type(target) is Class else UNKNOWN
     if not known:
         demands.check_function(m, f, at, spec, spec.function, target)
         return UNKNOWN
@@ -162,7 +160,7 @@ def without_ranks(args: Args) -> Args:
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
-    if type(x.target) is Class:
+    if spec.lifts and type(x.target) is Class:
         return lifted.made(x, evaluator.call(m, f, at, x.target, args))
     if type(x.target) is Xform and wrapped_in_turns([x]):
         args = without_ranks(args)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, B, ExtInst, Map, Py, Seq, Tup, Value, Xform
@@ -33,8 +34,6 @@ _OVER: Final = "$mesh"
 """Where a sharding keeps its mesh."""
 _DEPTH: Final = 4
 PLACES: Final = "in_shardings"
-_WISHES: Final = frozenset({"jax.lax.with_sharding_constraint"})
-"""What may split an axis unevenly, but leaves explicit axes to the types."""
 
 
 def partition_spec(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -143,7 +142,7 @@ def check_placed(m: Machine, f: Frame, at: int, api: str, value: Value, where: V
         m.emit(
             f, ApiMisuse, at, value, api=api, problem="long-spec", detail=f"{len(split)} for {value.rank}"
         )  # fmt: skip
-    elif api not in _WISHES:
+    elif api not in lexicon().contracts.wishes:
         _refuses_shares(m, f, at, api, value, where)
     elif _speaks_of_types(where, split) and not m.guards:
         m.emit(f, ApiMisuse, at, value, api=api, problem="explicit-axes", exception="ValueError")
