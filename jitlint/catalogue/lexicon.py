@@ -317,6 +317,7 @@ class Tests(msgspec.Struct, frozen=True):
     set_up: tuple[str, ...]
     left_out: frozenset[str]
     odd_options: frozenset[str]
+    leaving: frozenset[str]
     benchmarks: frozenset[str]
 
 

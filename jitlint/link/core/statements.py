@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.grounds import at_most
 from jitlint.infer.keys import USES
@@ -35,7 +36,7 @@ from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import is_class_variable
+from jitlint.link.tables.ir_walk import is_class_variable, path_text
 from jitlint.link.values import (
     attributes,
     callbacks,
@@ -110,7 +111,12 @@ def _expr(m: Machine, f: Frame, node: ir.ExprStmt) -> bool:
     if type(value) is Xform:
         value.called = True  # thrown away: nobody will ever call it
     m.domains.on_run(f, node, value)
-    return True
+    return not (f.module.is_test and _ends_test(node.value))
+
+
+def _ends_test(node: ir.Expr) -> bool:
+    """Whether a statement leaves the test that it stands in: ``self.skipTest("no devices")``."""
+    return type(node) is ir.Call and path_text(node.func) in lexicon().tests.leaving
 
 
 def _assign(m: Machine, f: Frame, node: ir.Assign) -> bool:
