@@ -171,7 +171,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             m.limits.meet("depth", f.module.name, at, f.qualname)
         return UNKNOWN
     w = f.world
-    if (w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom):
+    if _runs_as_it_is(w, spec):
         return _custom_result(m, f, at, x, evaluator.call(m, _body_frame(f, spec), at, x.target, args))
     sig = signature(x.target)
     if spec.custom:
@@ -269,6 +269,11 @@ def _world_inside(f: Frame, x: Xform) -> World:
     world = world.but(marks=CHECKED) if spec.result == "checkify" else world
     maps = spec.specs or "axis_name" in x.options or lanes.follows(x, world)
     return varying.mapped(x, world) if maps else world
+
+
+def _runs_as_it_is(w: World, spec: Wrap) -> bool:
+    """Whether a function runs as if nothing were around it."""
+    return bool(w.eager_jit and spec.modes & S) or (spec.modes == 0 and not spec.custom)
 
 
 def _body_frame(f: Frame, spec: Wrap) -> Frame:
