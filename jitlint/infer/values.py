@@ -29,7 +29,7 @@ HOLE: Final = 256
 BEHIND: Final = WHILE | FORI | HOLE  # what a derivative goes through; HOLE: a choice where it is not finite
 BACK: Final = 32
 """Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
-_SMOOTH: Final = L | BEHIND
+SMOOTH: Final = L | BEHIND
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 
@@ -130,7 +130,7 @@ class Arr(Grounded):
         key: Key | None = None,
         kind: Ground = SEEN,
     ) -> None:
-        self.modes = modes & ~_SMOOTH if modes and dtype in DISCRETE else modes
+        self.modes = modes & ~SMOOTH if modes and dtype in DISCRETE else modes
         self.key = key
         self.dims: tuple[int | None, ...] | None = None
         self.dtype = dtype

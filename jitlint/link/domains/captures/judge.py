@@ -45,6 +45,7 @@ from jitlint.link.domains.captures.syntax import (
     only_settings,
     renews,
     root_of,
+    succeeds,
 )
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk, naming
@@ -142,10 +143,10 @@ def _same_place(load: Load, write: Write) -> bool:
     return related and (is_cold(load.owner) or is_cold(write.owner))
 
 
-def _may_concern(load: Load, write: Write) -> bool:
-    """Whether a write is somebody else's, to an object that is there, and of more than settings stay."""
-    elsewhere = write.fn is None or (write.fn is not load.fn and not constructs(write))
-    return elsewhere and not only_settings(load, write)
+def _concerning(load: Load, writes: list[tuple[int, Write]]) -> list[tuple[int, Write]]:
+    """The writes that are somebody else's, to an object that is there, and leave other settings if only these are read."""
+    found = [w for w in writes if w[1].fn is None or (w[1].fn is not load.fn and not constructs(w[1]))]
+    return [w for w in found if not succeeds(w[1])] if found and only_settings(load) else found
 
 
 class _Judge:
@@ -170,7 +171,7 @@ class _Judge:
     def group(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> None:
         """Record the first read if one of the writes makes it stale."""
         load = reads[0].load
-        writes = [(time, write) for time, write in writes if _may_concern(load, write)]
+        writes = _concerning(load, writes)
         if not writes or not _keeps(load) or only_checked(load):
             return
         if load.kind == "elem" and id(load.owner) in self.kept:

@@ -80,19 +80,21 @@ def only_checked(load: Load) -> bool:
     return type(statement) is ir.Assert
 
 
-def only_settings(load: Load, write: Write) -> bool:
-    """Whether only settings of an object are read, and a successor that is made of it takes its place: they stay."""
-    if load.fn is None or write.fn is None:
-        return False
-    whole = [
-        node for node in load.fn.parts if type(node) is ir.Attr and node.name in lexicon().captures.settings
-    ]
-    inside = any(part.at == load.at and part is not node for node in whole for part in nodes([node]))
-    path = _written_path(_around(write.fn, write.statement), write)
-    statement = _statement(_around(write.fn, write.statement), write)
+def only_settings(load: Load) -> bool:
+    """Whether only settings of an object are read."""
+    words = lexicon().captures.settings
+    parts = load.fn.parts if load.fn is not None else []
+    whole = [node for node in parts if type(node) is ir.Attr and node.name in words]
+    return any(part.at == load.at and part is not node for node in whole for part in nodes([node]))
+
+
+def succeeds(write: Write) -> bool:
+    """Whether a successor that is made of an object takes its place, which has the same settings."""
+    found = _around(write.fn, write.statement) if write.fn is not None else ()
+    path, statement = _written_path(found, write), _statement(found, write)
     call = statement.value if type(statement) is ir.Assign else None
     given = [arg.value for arg in call.args] if type(call) is ir.Call else []
-    return inside and len(path) > 1 and any(last_name(node) == path[-1] for node in given)
+    return len(path) > 1 and any(last_name(node) == path[-1] for node in given)
 
 
 def exclusive(first: Call | Write, second: Call | Write) -> bool:

@@ -89,12 +89,14 @@ def called_attribute(m: Machine, f: Frame, node: ir.Call | None) -> None:
 
 def _is_inside(f: Frame) -> bool:
     """Whether a module, or a run of one, is around, or was when the function was made that runs here."""
+    if _INSIDE.of(f):
+        return True
     scope = f.scope.parent
     while scope is not None and scope.fn is not None:
         if any(value.owner is not None and value.owner.role == "linen" for value in scope.fn.values):
             return True
         scope = scope.parent
-    return bool(_INSIDE.of(f))
+    return False
 
 
 def _is_module(value: Value | None) -> bool:

@@ -202,8 +202,9 @@ def _are_labelled(f: Frame, this: Use, found: Use) -> bool:
 def _are_two_procedures(f: Frame, this: Use, found: Use) -> bool:
     """Whether two functions of the program get a key, not one of them twice, as for two parameters of a model."""
     one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
-    known = one is not None and other is not None and not (this.api or found.api)
-    return known and _applied(f, getattr(one, "func", None)) != _applied(f, getattr(other, "func", None))
+    if one is None or other is None or this.api or found.api:
+        return False
+    return _applied(f, one.func) != _applied(f, other.func)
 
 
 def _is_only_asserted(f: Frame, this: Use) -> bool:

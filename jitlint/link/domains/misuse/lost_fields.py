@@ -33,10 +33,9 @@ _WHOLE: Final = frozenset(
 def check(m: Machine) -> None:
     """Record attributes that a trip through a transform sets back to their defaults."""
     for info in m.classes:
-        flatten, unflatten, init = (_method(info, name) for name in (_FLATTEN, _UNFLATTEN, "__init__"))
-        known = flatten is not None and unflatten is not None and init is not None
-        if not known or not info.pytree or info.extern or info.module.is_test:
+        if not info.pytree or info.extern or info.module.is_test:
             continue
+        flatten, unflatten, init = (_method(info, name) for name in (_FLATTEN, _UNFLATTEN, "__init__"))
         if flatten is not None and unflatten is not None and init is not None:
             _compare(m, info, flatten, unflatten, init)
 

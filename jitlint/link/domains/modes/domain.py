@@ -207,10 +207,10 @@ def _made(library: Library) -> Value | None:
     rate = args.get(0, "rate") if drops else None
     unknown = rate is None or const_of(rate) is NO_CONST
     idle = rate is not None and not unknown and not const_of(rate)
-    if drops and unknown:
-        note = _SET if _is_told(args) else _PERHAPS
+    if idle or _is_told(args):
+        note = _SET
     else:
-        note = _SET if idle or _is_told(args) else DRY if drops and "rngs" not in args.kw else ""
+        note = _PERHAPS if drops and unknown else DRY if drops and "rngs" not in args.kw else ""
     return ExtInst(result.dotted, {**result.attrs, note: TRUE}) if note and type(result) is ExtInst else None
 
 

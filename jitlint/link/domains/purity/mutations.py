@@ -192,8 +192,8 @@ def _counts_traces(f: Frame, changed: str) -> bool:
 
 def _around(f: Frame) -> list[ir.Node]:
     """The code of the function in which one is written."""
-    name = f.qualname.rpartition(".<locals>.")[0]
-    return next((fn.parts for fn in f.module.functions if name and fn.qualname == name), [])
+    scope = f.scope.parent
+    return scope.fn.parts if scope is not None and scope.fn is not None else []
 
 
 def _asserts_length(node: ir.Node, changed: str) -> bool:

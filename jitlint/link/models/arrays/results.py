@@ -26,13 +26,12 @@ from jitlint.catalogue.ranks import EVERY_AXIS, Argument
 from jitlint.catalogue.schema import VAR_POSITIONAL, ApiFunction, Parameter, Result
 from jitlint.infer.lattice import seq_element
 from jitlint.infer.values import (
-    BEHIND,
     NONE,
+    SMOOTH,
     STATIC,
     UNKNOWN,
     Arr,
     Ext,
-    L,
     Py,
     Seq,
     Tree,
@@ -110,7 +109,7 @@ def _array(m: Machine, made: Made) -> Arr:
     if kind in ("key", "keys"):
         out = Arr(made.modes, "key", 0 if kind == "key" else rank, made.why, made.level)
     else:
-        modes = made.modes & ~(L | BEHIND) if fn.name in lexicon().gradients.flat else made.modes
+        modes = made.modes & ~SMOOTH if fn.name in lexicon().gradients.flat else made.modes
         out = Arr(modes, _dtype(m, made, by_name), rank, made.why, made.level)
     form = lexicon().arrays.sizes.get(fn.name)
     if form is not None and made.whole:

@@ -15,7 +15,7 @@ from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BACK, BEHIND, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
+from jitlint.infer.values import BACK, BEHIND, SMOOTH, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -235,7 +235,7 @@ def _off_loops(modes: int) -> int:
 
 def not_linear(modes: int) -> int:
     """What a derivative rule is run on: nobody differentiates the rule itself."""
-    return modes & ~(L | BEHIND)
+    return modes & ~SMOOTH
 
 
 def _by_position(x: Xform, args: Args) -> list[Value]:

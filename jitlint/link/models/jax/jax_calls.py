@@ -7,10 +7,10 @@ from typing import Final
 
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
-    BEHIND,
     BOOL,
     INT,
     NONE,
+    SMOOTH,
     TRUE,
     UNKNOWN,
     Arr,
@@ -19,7 +19,6 @@ from jitlint.infer.values import (
     Ext,
     ExtInst,
     Func,
-    L,
     Py,
     Seq,
     Tree,
@@ -120,7 +119,7 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    return pytrees.remode(value, lambda modes: modes & ~(L | BEHIND))
+    return pytrees.remode(value, lambda modes: modes & ~SMOOTH)
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:

@@ -44,8 +44,7 @@ def partition_spec(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """Devices in rows, with a name for each axis; what is not known to the last name is nothing."""
-    given = args.get(1, "axis_names")
-    names = list(named_in([given])) if given is not None else []
+    names = _names_given(args)
     known = names and None not in names
     devices = args.get(0, "devices")
     if known and type(devices) is Arr and devices.kind is SEEN and not devices.weak and not m.guards:
@@ -61,22 +60,27 @@ def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def made_mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """As many devices as the program asks for: with fewer it ends here."""
-    given = args.get(1, "axis_names")
-    names = list(named_in([given])) if given is not None else []
-    sizes = _sizes_in(args.get(0, "axis_shapes"))
     types = args.get(2, "axis_types")
     explicit = (
         args.more is None and (types is None or types is NONE) and m.catalogue.view.behaves(_TYPED) is True
     )
-    return _named_mesh(names, sizes, explicit) if names and None not in names else UNKNOWN
+    return _of_sizes(args, "axis_shapes", explicit)
 
 
 def abstract_mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A mesh of no devices, or of some."""
+    return _of_sizes(args, "axis_sizes", False)
+
+
+def _of_sizes(args: Args, name: str, explicit: bool) -> Value:
+    names = _names_given(args)
+    known = names and None not in names
+    return _named_mesh(names, _sizes_in(args.get(0, name)), explicit) if known else UNKNOWN
+
+
+def _names_given(args: Args) -> list[str | None]:
     given = args.get(1, "axis_names")
-    names = list(named_in([given])) if given is not None else []
-    sizes = _sizes_in(args.get(0, "axis_sizes"))
-    return _named_mesh(names, sizes) if names and None not in names else UNKNOWN
+    return list(named_in([given])) if given is not None else []
 
 
 def rows_of_devices(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -256,12 +260,8 @@ def _devices_along(over: Value | None, names: Sequence[str | None]) -> int | Non
         for axis, size in zip(axes.items, sizes.items)
         if type(axis) is type(size) is Py
     }
-    counts = [known.get(name) for name in names]
-    return (
-        math.prod(count for count in counts if type(count) is int)
-        if all(type(c) is int for c in counts)
-        else None
-    )
+    counts = [count for name in names if type(count := known.get(name)) is int]
+    return math.prod(counts) if len(counts) == len(names) else None
 
 
 def together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]:
