@@ -12,7 +12,7 @@ from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
-from jitlint.link.domains.keys.uses import CARRIED, MODULE, earlier, note, report, use
+from jitlint.link.domains.keys.uses import APART, CARRIED, CONSTANT, MODULE, earlier, note, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, inside, uses_of
 
@@ -38,12 +38,23 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     if not log and not given and first == k.m.keys.count:
         return None
     outside = {root for key in given for root in _roots(key)}
-    older = [u for u in log if not _is_own(k, u.key, frame.scope.key, first, outside)]
+    older = [
+        u for u in log if u.stream == CONSTANT or not _is_own(k, u.key, frame.scope.key, first, outside)
+    ]
     uses = _without_children(older, log)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
+    used += _of_constants(k, log, frame.scope.key)
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
+
+
+def _of_constants(k: Ledger, log: list[Use], scope: int) -> list[Use]:
+    """What an activation draws from keys that it makes of constants."""
+    made = ("const", scope)
+    drawn = [u for u in log if u.stream in (DRAW, SHUFFLE) and root_of(u.key).step[:2] == made]
+    ends = [u for u in _without_children(drawn, drawn) if not u.idle or _is_drawn_from(u, drawn)]
+    return [dataclasses.replace(u, stream=CONSTANT, idle=False) for u in ends]
 
 
 def _without_children(older: list[Use], log: list[Use]) -> list[Use]:
@@ -56,7 +67,7 @@ def _without_children(older: list[Use], log: list[Use]) -> list[Use]:
 def _back(log: list[Use], known: list[Use], value: Value) -> list[Use]:
     """What was done to the keys in the result that is not known by the keys that they were made of."""
     returned = set(inside([value])) if len(known) < len(log) else set()
-    return [u for u in log if u.key in returned and u.stream not in (CARRIED, MODULE) and u not in known]
+    return [u for u in log if u.key in returned and u.stream not in (CARRIED, *APART) and u not in known]
 
 
 def _is_drawn_from(one: Use, log: list[Use]) -> bool:
@@ -133,8 +144,8 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             if key in consumed:
                 continue  # that is told where it is
             consumed.add(key)
-        if u.stream in _APART:
-            _APART[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
+        if u.stream in _APART_FROM_DRAWS:
+            _APART_FROM_DRAWS[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
             continue
         place = None if passed else (u.module, u.at, u.function)
         told = u.told
@@ -196,7 +207,17 @@ def _apply_module(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
         keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
 
 
-_APART: Final = {CARRIED: _apply_carried, MODULE: _apply_module}
+def _apply_constant(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
+    """A called function draws from a key of its own that is always the same: a mistake if it runs many times."""
+    many, log = MANY.of(f), LOG.of(f)
+    told = u.told
+    if many is not None and not told:
+        told = report(k, f, u, u, "many")
+    if log is not None:
+        keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
+
+
+_APART_FROM_DRAWS: Final = {CARRIED: _apply_carried, MODULE: _apply_module, CONSTANT: _apply_constant}
 """What is no draw like others: by its stream, what it means for a caller."""
 
 

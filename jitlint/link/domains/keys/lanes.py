@@ -40,7 +40,7 @@ def called(f: Frame, called: Called) -> None:
 
 def keep(log: list[Use], one: Use) -> None:
     """Remember such a use for the callers of a function."""
-    if len(log) < MAX_LOG and all(u.key != one.key or u.stream != MODULE for u in log):
+    if len(log) < MAX_LOG and all(u.key != one.key or u.stream != one.stream for u in log):
         log.append(one)
 
 

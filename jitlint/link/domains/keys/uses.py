@@ -38,6 +38,12 @@ CARRIED = "carried"
 MODULE = "module"
 """Handed by name to a module that nobody knows: of interest where all lanes hand it one key, and nowhere else."""
 
+CONSTANT = "constant"
+"""Drawn from a key that code makes of a constant: of interest where that code runs many times, and nowhere else."""
+
+APART = frozenset({MODULE, CONSTANT})
+"""What is of interest where code runs many times, and is no use otherwise."""
+
 MAX_LOG = 64
 
 
@@ -244,7 +250,7 @@ def carried(f: Frame, old: Value | None) -> None:
     log = LOG.of(f) if gone else None
     if log:
         log[:] = [
-            dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone and u.stream != MODULE else u
+            dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone and u.stream not in APART else u
             for u in log
         ]
 

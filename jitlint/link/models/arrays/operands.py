@@ -25,6 +25,8 @@ _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
 _SEVERAL: Final = "several keys"
 _MAKING: Final = frozenset({"split", "fold"})
 """What gives a key without an axis, or one axis of keys, whatever its form."""
+_WORDS: Final = (2, 4, None)
+"""How many numbers a raw key may have."""
 
 
 def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
@@ -60,7 +62,8 @@ def _no_key(value: Value) -> str:
 def _no_key_array(value: Arr) -> str:
     if value.dtype == "key":
         made = value.key.step[0] if value.key is not None else ""
-        return _SEVERAL if value.rank and made in _MAKING else ""  # one raw key has an axis, too
+        size = value.dims[-1] if value.dims else None
+        return _SEVERAL if size not in _WORDS or (value.rank and made in _MAKING) else ""
     if value.dtype is not None and value.rank == 0:
         said = value.dtype == "number" and exact_of(value.dtype) is None
         return "" if said else "one number"  # what is only annotated as a number is often a key

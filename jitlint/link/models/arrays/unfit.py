@@ -268,7 +268,10 @@ def _target(
     asked = _asked(bound)
     if type(array) is not Arr or not array.dims or None in array.dims or asked is None:
         return None
-    return array, _filled(array.dims, asked), asked
+    filled = _filled(array.dims, asked)
+    if array.dtype == "key" and (filled is None or -1 in asked):
+        return None  # raw keys have one axis more
+    return array, filled, asked
 
 
 def _filled(dims: Dims, asked: tuple[int, ...]) -> Dims | None:
