@@ -52,7 +52,7 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
 def _of_constants(k: Ledger, log: list[Use], scope: int) -> list[Use]:
     """What an activation draws from keys that it makes of constants."""
     made = ("const", scope)
-    drawn = [u for u in log if u.stream in (DRAW, SHUFFLE) and root_of(u.key).step[:2] == made]
+    drawn = [u for u in log if u.stream == DRAW and root_of(u.key).step[:2] == made]
     ends = [u for u in _without_children(drawn, drawn) if not u.idle or _is_drawn_from(u, drawn)]
     return [dataclasses.replace(u, stream=CONSTANT, idle=False) for u in ends]
 
