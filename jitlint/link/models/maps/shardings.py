@@ -265,9 +265,10 @@ def _devices_along(over: Value | None, names: Sequence[str | None]) -> int | Non
 
 
 def together(mark: Value | None, value: Value) -> Iterable[tuple[Value, Value]]:
-    """The parts of a tree of specifications with those of the tree that they speak of."""
+    """The parts of a tree of specifications with those of the tree that they speak of, in the order of `pytrees.children`."""
     if type(mark) is Map and type(value) is Map and value.rest is None and mark.rest is None:
-        return [(mark.entries[key], value.entries[key]) for key in mark.entries if key in value.entries]
+        both = sorted(mark.entries.keys() & value.entries.keys(), key=str)
+        return [(mark.entries[key], value.entries[key]) for key in both]
     ours = iteration.known_items(mark) if type(mark) in (Tup, Seq) and mark is not None else None
     others = iteration.known_items(value) if type(value) in (Tup, Seq) else None
     fits = ours is not None and others is not None and len(ours) == len(others)
