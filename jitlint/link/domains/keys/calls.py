@@ -38,9 +38,7 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     if not log and not given and first == k.m.keys.count:
         return None
     outside = {root for key in given for root in _roots(key)}
-    older = [
-        u for u in log if u.stream == CONSTANT or not _is_own(k, u.key, frame.scope.key, first, outside)
-    ]
+    older = [u for u in log if u.stream == CONSTANT or not _is_own(k, u.key, frame.scope.key, first, outside)]
     uses = _without_children(older, log)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.

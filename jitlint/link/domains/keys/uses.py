@@ -250,7 +250,9 @@ def carried(f: Frame, old: Value | None) -> None:
     log = LOG.of(f) if gone else None
     if log:
         log[:] = [
-            dataclasses.replace(u, stream=CARRIED) if members_of(u.key) & gone and u.stream not in APART else u
+            dataclasses.replace(u, stream=CARRIED)
+            if members_of(u.key) & gone and u.stream not in APART
+            else u
             for u in log
         ]
 

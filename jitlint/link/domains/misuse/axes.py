@@ -1,7 +1,8 @@
 """Collectives over an axis that nothing in the program binds (layer: ``link``, room ``domains``).
 
 What it does: waits until everything has run, and looks whether the axis' name stands anywhere else than in collectives: as
-the `axis_name` of a map, in a mesh, as a default, in a list; on a mesh whose axes are known, these are all. What it does not: speak of code that nobody in the program
+the `axis_name` of a map, in a mesh, as a default, in a list; on a mesh whose axes are known, these are all. Where the program
+calls what surely comes to the collective, with no map on the way, it looks no further. What it does not: speak of code that nobody in the program
 calls under a transform, which may be meant for the maps of others.
 """
 
@@ -13,13 +14,15 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.places import Step
 from jitlint.infer.values import Py
+from jitlint.link.domains.misuse import bare
+from jitlint.link.engine import hosts
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import SPREAD
 from jitlint.link.models.jax.xforms import CALLED
-from jitlint.link.tables.ir_walk import call_at, last_name
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
 _OVER_MESH: Final = "shard_map"
@@ -44,7 +47,9 @@ class Axes:
         missed = bool(f.world.axes) and axis.const not in (f.world.axes or ())
         mapped = missed and bool(f.world.modes & SPREAD)
         if caller is not None or mapped:
-            unbound = _Unbound(self, axis.const, missed, None if mapped else caller)
+            unmapped = f.world.axes is not None and not f.world.axes
+            at = (f.module.name, library.at) if unmapped else None
+            unbound = _Unbound(self, axis.const, missed, None if mapped else caller, at)
             self._m.emit(
                 f, ApiMisuse, library.at, when=(unbound,),
                 api=library.dotted, problem="unbound-axis", parameter=axis.const,
@@ -64,8 +69,11 @@ class Axes:
 
     def runs(self, call: Step) -> bool:
         """Whether a call is made when the program runs, outside of any trace."""
-        module = self._m.modules[call.module]
-        return all(fn.hosted for fn in module.functions if call_at(fn.parts, call.at) is not None)
+        return hosts.are_made(self._m, call)
+
+    def surely_reaches(self, call: Step, place: tuple[str, int]) -> bool:
+        """Whether a call that is made when the program runs always leads to a collective, with no map on the way."""
+        return self.runs(call) and bare.reaches(self._m, call, place)
 
     def may_map(self, name: str) -> bool:
         """Whether a map of the program, of which not all is understood, gives its axis this name."""
@@ -83,16 +91,22 @@ class Axes:
 
 class _Unbound:
     """missed: the maps around are known, and bind others. caller: where somebody calls the mapped function, if others might
-    map that again."""
+    map that again. place: of the collective, where there is no map around."""
 
-    def __init__(self, axes: Axes, name: str, missed: bool, caller: Step | None) -> None:
+    def __init__(
+        self, axes: Axes, name: str, missed: bool, caller: Step | None, place: tuple[str, int] | None
+    ) -> None:
         self._axes = axes
         self._name = name
         self._missed = missed
         self._caller = caller
+        self._place = place
 
     def holds(self, found: Found) -> bool:
         """Whether nothing in the program can have bound the axis, or nothing around does."""
+        caller, place = self._caller, self._place
+        if caller is not None and place is not None and self._axes.surely_reaches(caller, place):
+            return True
         missed = self._missed and (self._caller is None or self._axes.runs(self._caller))
         return not (self._axes.may_map if missed else self._axes.may_bind)(self._name)
 

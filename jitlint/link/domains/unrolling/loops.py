@@ -186,7 +186,9 @@ def _iterates_array(f: Frame, node: ir.Node | None, iterable: Value) -> bool:
         if name in ("enumerate", "reversed", "zip"):
             parts = [_value(f, arg.value) for arg in node.args]
             found = [part is not None and _is_traced_array(part) for part in parts]
-            return any(found) if name == "zip" else bool(found) and found[0]
+            if name != "zip":
+                return bool(found) and found[0]
+            return any(found) and not any(_is_list(f, arg.value, part) for arg, part in zip(node.args, parts))
     if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "split":
         return False  # keys, or as many parts as are asked for
     if _counts(f, node):
@@ -203,6 +205,14 @@ def _builtin(f: Frame, node: ir.Name) -> str:
 
 def _value(f: Frame, node: ir.Node | None) -> Value | None:
     return scopes.lookup(f, node.id) if type(node) is ir.Name else None
+
+
+def _is_list(f: Frame, node: ir.Node, value: Value | None) -> bool:
+    """Whether what an array is zipped with ends the loop: a list, of layers perhaps, or what may be one."""
+    while type(node) is ir.Sub:
+        node = node.obj
+    value = scopes.lookup(f, node.id) if type(node) is ir.Name and value is None else value
+    return type(node) in (ir.Name, ir.Attr) and type(value) not in (Arr, Tree)
 
 
 def _turns(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterable: Value) -> _Turns | None:

@@ -12,17 +12,20 @@ from jitlint.infer.events import ApiMisuse, TransformMisuse
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NO_CONST, NONE, TRUE, Py, S, Value
-from jitlint.link.engine import scopes
+from jitlint.link.engine import hosts, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import CHECKED
 from jitlint.link.models.jax.xforms import CALLED, RUN
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import pytrees
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 CHECK: Final = "jax.experimental.checkify.check"
 CHECK_ERROR: Final = "jax.experimental.checkify.check_error"
+_CATCHING: Final = "checkify"
 
 
 def check(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -57,12 +60,30 @@ def _look_around(m: Machine, f: Frame, at: int, api: str) -> None:
     if not w.here & S or w.modes & CHECKED or w.looks or m.guards:
         return
     called = next((step for step in f.steps[:2] if step.message == CALLED or RUN in step.message), None)
-    if called is not None and _starts(m, called):
+    if called is not None:
         check = Step(f.module.name, at, f"`{api}` runs here")
         m.emit(
             scopes.in_world(f, w, (*f.steps, check)), TransformMisuse, called.at, where=(called.module, f.qualname),
+            when=() if _starts(m, called) else (_Unchecked(m, called),),
             transform=api, problem="no-rule", parameter="", detail="S",
         )  # fmt: skip
+
+
+class _Unchecked:
+    """It holds if the program makes the call, and nothing in it makes results of checks."""
+
+    __slots__ = ("_call", "_m")
+
+    def __init__(self, m: Machine, call: Step) -> None:
+        self._m = m
+        self._call = call
+
+    def holds(self, found: Found) -> bool:
+        """Whether nobody can have caught what the check finds."""
+        code = (node for module in self._m.modules.values() for nodes in module.code() for node in nodes)
+        return hosts.are_made(self._m, self._call) and not any(
+            type(node) is ir.Call and last_name(node.func) == _CATCHING for node in code
+        )
 
 
 def _starts(m: Machine, call: Step) -> bool:

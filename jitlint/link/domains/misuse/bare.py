@@ -1,0 +1,75 @@
+"""What a compiled function surely does when the program calls it, with no map around (layer: ``link``, room ``domains``).
+
+What it does: follows the statements that always run, from the function that is called to those that it calls by their
+names. What it does not: guess what a test decides, follow methods of objects, or functions that transforms call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from jitlint.infer.places import Step
+from jitlint.infer.program import FuncInfo, ModuleInfo
+from jitlint.infer.values import Func, Value, Xform
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import call_at
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_SIMPLE: Final = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)
+_PERHAPS: Final = (ir.IfExp, ir.BoolOp, ir.Comp, ir.Lambda)
+_DEPTH: Final = 6
+"""Functions that call each other."""
+
+
+def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
+    """Whether a call of a compiled function always leads to another call, without a map between: ``place``, its module and origin."""
+    module = m.modules[call.module]
+    node = next((found for code in module.code() if (found := call_at(code, call.at)) is not None), None)
+    callee = _named(m, module, node.func) if node is not None else None
+    if type(callee) is not Xform or callee.spec.axes or callee.spec.specs or type(callee.target) is not Func:
+        return False
+    return _leads(m, callee.target.fn, place, _DEPTH)
+
+
+def _leads(m: Machine, fn: FuncInfo, place: tuple[str, int], depth: int) -> bool:
+    for call in _always(fn.body):
+        if (fn.module.name, call.at) == place:
+            return True
+        callee = _named(m, fn.module, call.func) if depth and _is_global(fn, call.func) else None
+        if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee.fn, place, depth - 1):
+            return True
+    return False
+
+
+def _named(m: Machine, module: ModuleInfo, node: ir.Node | None) -> Value | None:
+    """What a name, or an attribute of a module, stands for in the code of a module."""
+    return paths.peek(m, Frame(module, module.scope, HOST), node)
+
+
+def _is_global(fn: FuncInfo, node: ir.Node | None) -> bool:
+    while type(node) is ir.Attr:
+        node = node.obj
+    return type(node) is ir.Name and node.id not in fn.node.local_names
+
+
+def _always(block: Sequence[ir.Node]) -> Iterator[ir.Call]:
+    """The calls that run whenever a block does, until something may end it early."""
+    for statement in block:
+        if type(statement) is ir.With:
+            yield from _always(statement.body)
+        elif not isinstance(statement, _SIMPLE):
+            if any(isinstance(part, (ir.Return, ir.Raise)) for part in below(statement)):
+                return
+            continue
+        yield from _calls(statement)
+
+
+def _calls(statement: ir.Node) -> list[ir.Call]:
+    parts = below(statement)
+    perhaps = {id(each) for part in parts if isinstance(part, _PERHAPS) for each in below(part)}
+    return [part for part in parts if type(part) is ir.Call and id(part) not in perhaps]
