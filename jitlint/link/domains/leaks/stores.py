@@ -49,14 +49,18 @@ _PUSHING: Final = frozenset({"append", "insert", "push"})
 _MOST: Final = 64
 """So many objects are looked at."""
 GIVEN: Final = Slot[list[Inst]](inherited=True)
-"""The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others."""
+"""The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others,
+which JAX itself does not."""
+
+_JAX: Final = "jax."
 
 
 def given(transformed: Transformed) -> list[Inst]:
     """The objects among the arguments of a transformed function, and in their attributes."""
     x, args = transformed.x, transformed.args
     found: list[Inst] = []
-    waiting = [*args.pos, *args.kw.values(), *([x.target.recv] if type(x.target) is Bound else [])]
+    own = type(x.target) is Bound and not x.spec.name.startswith(_JAX)
+    waiting = [*args.pos, *args.kw.values(), *([x.target.recv] if own and type(x.target) is Bound else [])]
     while waiting and len(found) < _MOST:
         value = waiting.pop()
         if type(value) is Inst and all(one is not value for one in found):
