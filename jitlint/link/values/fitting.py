@@ -17,6 +17,7 @@ from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NO_CONST, Arr, At, ExtInst, Py, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.array_references import REFERENCE
 from jitlint.link.values.questions import pairing
@@ -131,12 +132,6 @@ def asks_for_dtype(f: Frame) -> bool:
     return f.fn is not None and any(map(_asks_for_dtype, f.fn.parts))
 
 
-def asks_for_axes(f: Frame) -> bool:
-    """Whether the function asks how many axes something has. One raw key has as many as a row of typed ones, so that
-    the answer for a key is open, and the way that is taken with several."""
-    return f.fn is not None and any(map(_asks_for_axes, f.fn.parts))
-
-
 def asks_for_axes_of_keys(f: Frame) -> bool:
     """Whether the function asks how many axes a key has, or goes another way for other axes."""
     if f.fn is None:
@@ -152,6 +147,8 @@ def _asks_for_axes(node: ir.Node) -> bool:
 
 
 def _is_key(f: Frame, node: ir.Node) -> bool:
+    if type(node) is ir.Attr:
+        return naming.has_word(node.name, lexicon().keys.called)
     value = f.scope.vars.get(node.id) if type(node) is ir.Name else None
     return type(value) is not Arr or value.dtype in (None, "key")
 
