@@ -147,8 +147,12 @@ def _asks_for_axes(node: ir.Node) -> bool:
 
 
 def _is_key(f: Frame, node: ir.Node) -> bool:
-    if type(node) is ir.Attr:
-        return naming.has_word(node.name, lexicon().keys.called)
+    part: object = node.name if type(node) is ir.Attr else None
+    while type(node) is ir.Sub and part is None:
+        part = node.index.value if type(node.index) is ir.Const else None
+        node = node.obj
+    if isinstance(part, str):
+        return naming.has_word(part, lexicon().keys.called)
     value = f.scope.vars.get(node.id) if type(node) is ir.Name else None
     return type(value) is not Arr or value.dtype in (None, "key")
 
