@@ -41,7 +41,7 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
         if param.role in ("consumed-key", "key") and param.name == "key":
             what = _no_key(value)
-            if what and not (what == _SEVERAL and fitting.asks_for_axes_of_keys(f)):
+            if what and not (what == _SEVERAL and (f.dispatched or fitting.asks_for_axes_of_keys(f))):
                 _report(m, f, at, fn, "no-key", param.name, what, value)
                 return True
     return False
