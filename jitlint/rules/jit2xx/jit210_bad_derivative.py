@@ -166,6 +166,14 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             "a cotangent has the shape of its argument: sum over what was repeated, and repeat what was summed",
             case="shape",
         )
+    if event.problem == "rule-ignores" and event.detail == "jvp":
+        return Report(
+            f"the forward rule of {api} never looks at the tangent of `{event.parameter}`, which is differentiated here: its gradient"
+            " is zero",
+            "add its part, the slope of the result times that tangent, to the tangent that is returned",
+            severity=Severity.WARNING,
+            case="ignored",
+        )
     if event.problem == "rule-ignores":
         return Report(
             f"the backward rule of {api} never looks at the cotangent `{event.parameter}`: what comes after the function is left out of"

@@ -174,11 +174,19 @@ class Devices(Domain[None]):
         """Where the value that came with gradients is averaged afterwards."""
         others = self._made_of(f, derived, derived.value)
         for call in self._calls(f, derived):
-            axes = self._axes(f, call) if paths.dotted(self.m, f, call.func) in _collectives() else ()
+            axes = self._averaged_over(f, call)
             bound = axes and f.world.axes is not None and f.world.axes.issuperset(axes)
             if bound and any(type(part) is ir.Name and part.id in others for part in below(call)):
                 return _Settled(Step(f.module.name, call.at, "what came with them is averaged here"), axes)
         return None
+
+    def _averaged_over(self, f: Frame, call: ir.Call) -> tuple[str, ...]:
+        """The axes over which a call averages what it is given: a collective, or a helper where there is but one axis."""
+        if paths.dotted(self.m, f, call.func) in _collectives():
+            return self._axes(f, call)
+        helper, axes = paths.peek(self.m, f, call.func), tuple(f.world.axes or ())
+        averages = type(helper) is Func and len(axes) == 1 and average_in(self.m, helper) is not None
+        return axes if averages else ()
 
     def _settled_inside(self, f: Frame, derived: _Derived) -> _Settled | None:
         """Where the function that is differentiated averages over the only axis there is, itself or in what it calls."""

@@ -37,11 +37,14 @@ def is_same_seed(f: Frame, call: ir.Call) -> bool:
 
 
 def is_repeated(f: Frame, call: ir.Call) -> bool:
-    """Whether a call stands in a comprehension that counts, and its turns have all arguments in common."""
-    comp = f.loops[-1] if f.loops else None
-    if type(comp) is not ir.Comp or not all(counts(one.iter) for one in comp.fors):
+    """Whether a call stands in a loop or comprehension that counts, and its turns have all arguments in common."""
+    loop = f.loops[-1] if f.loops else None
+    if type(loop) is ir.For and counts(loop.iter):
+        turn = set(_bound(loop))
+    elif type(loop) is ir.Comp and all(counts(one.iter) for one in loop.fors):
+        turn = {name.id for one in loop.fors for name in bound_names([one.target])}
+    else:
         return False
-    turn = {name.id for one in comp.fors for name in bound_names([one.target])}
     return turn.isdisjoint(part.id for part in below(call) if type(part) is ir.Name)
 
 

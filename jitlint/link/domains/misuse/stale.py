@@ -9,14 +9,15 @@ part that no variable of its own name is computed for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+from itertools import chain
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, KeyReuse
 from jitlint.infer.places import Step
-from jitlint.infer.program import FuncInfo
+from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Class
 from jitlint.link.domains.misuse import carried
 from jitlint.link.engine.frame import Frame
@@ -27,7 +28,8 @@ from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
-_RENEWING: Final = frozenset({"replace", "_replace", "apply_gradients"})
+_TRAINED: Final = "apply_gradients"
+_RENEWING: Final = frozenset({"replace", "_replace", _TRAINED})
 _RANDOM: Final = "jax.random."
 
 
@@ -37,38 +39,57 @@ class Lost:
 
     __slots__ = ("filled", "unread")
 
-    def __init__(self, fn: FuncInfo) -> None:
-        mentioned = Counter(part.id for part in _everywhere(fn) if type(part) is ir.Name)
-        outer = {*fn.node.global_names, *fn.node.nonlocal_names}
+    def __init__(
+        self, own: Sequence[ir.Node], code: Iterable[ir.Node], outer: Set[str] = frozenset()
+    ) -> None:
+        mentioned = Counter(part.id for part in code if type(part) is ir.Name)
         self.unread = frozenset(name for name, times in mentioned.items() if times == 1 and name not in outer)
-        self.filled = _only_filled(fn, mentioned)
+        self.filled = _only_filled(own, mentioned)
 
 
-Known = dict[int, Lost]
-"""Of functions, by their numbers, what they compute for nobody: looked up once."""
+Known = dict[Hashable, Lost]
+"""Of functions, by their numbers, and of modules, by their names, what they compute for nobody: looked up once."""
 
 
 def _lost_in(known: Known, fn: FuncInfo) -> Lost:
     if fn.id not in known:
-        known[fn.id] = Lost(fn)
+        outer = {*fn.node.global_names, *fn.node.nonlocal_names}
+        known[fn.id] = Lost(fn.parts, _everywhere(fn), outer)
     return known[fn.id]
+
+
+def _lost_by(known: Known, module: ModuleInfo) -> Lost:
+    """What the body of a module, and nothing else in it, mentions."""
+    if module.name not in known:
+        known[module.name] = Lost((), chain.from_iterable(module.code()))
+    return known[module.name]
 
 
 def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
     """Record what a call gives anew and nobody reads, where the old one goes on."""
     call, fn = node.value, f.fn
-    if type(call) is not ir.Call or fn is None or f.module.is_test or naming.is_benchmark(f.module.path):
+    if type(call) is not ir.Call or f.module.is_test or naming.is_benchmark(f.module.path):
         return
     if not any(isinstance(target, ir.Tuple) for target in node.targets):
-        _check_folded(m, f, fn, call)
+        if fn is not None:
+            _check_folded(m, f, fn, call)
+        return
+    if fn is None:
+        if f.loops:
+            _check_turn(m, f, node, call, _gone(node, _lost_by(known, f.module)))
         return
     lost = _lost_in(known, fn)
     if lost.filled:
         _check_collected(m, f, fn, node, lost)
-    names = [name.id for name in bound_names(node.targets)]
-    gone = [name for name in names if name == "_" or name in lost.unread]
+    gone = _gone(node, lost)
     if gone:
         _check_gone(m, f, fn, node, call, gone)
+
+
+def _gone(node: ir.Assign, lost: Lost) -> list[str]:
+    """The variables of an assignment that nobody reads."""
+    names = [name.id for name in bound_names(node.targets)]
+    return [name for name in names if name == "_" or name in lost.unread]
 
 
 def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
@@ -76,8 +97,7 @@ def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Ca
     _check_unread(m, f, fn, node, gone)
     _check_optimiser(m, f, fn, node, call, gone)
     carried.check(m, f, fn, node, call, gone)
-    if f.loops and isinstance(f.loops[-1], (ir.For, ir.While)):
-        _check_turn(m, f, node, call, f.loops[-1], gone)
+    _check_turn(m, f, node, call, gone)
 
 
 def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: list[str]) -> None:
@@ -140,10 +160,14 @@ def _everywhere(fn: FuncInfo) -> Iterator[ir.Node]:
 
 
 def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
-    """The state, and its part, that a variable is called for, if the function reads that."""
+    """The state, and its part, that a variable is called for, if the function reads that, or hands the state to one that may."""
     params = {param.name for param in fn.node.params}
     read = [(_owner(part, params), part.name) for part in _everywhere(fn) if type(part) is ir.Attr]
     found = {(owner, part) for owner, part in read if owner and _is_called(part, name)}
+    if not found:
+        elsewhere = chain.from_iterable(fn.module.code())
+        if any(type(part) is ir.Attr and part.name == name for part in elsewhere):
+            found = {(owner, name) for owner, method in read if owner and method == _TRAINED}
     return found.pop() if len(found) == 1 else None
 
 
@@ -215,11 +239,11 @@ def _filled_with(node: ir.Node, names: set[str]) -> str:
     return owner.id if type(owner) is ir.Name and type(given) is ir.Name and given.id in names else ""
 
 
-def _only_filled(fn: FuncInfo, mentioned: Counter[str]) -> frozenset[str]:
+def _only_filled(code: Sequence[ir.Node], mentioned: Counter[str]) -> frozenset[str]:
     """The lists that a function makes, fills and never reads."""
     made: set[str] = set()
     filled = Counter[str]()
-    for part in fn.parts:
+    for part in code:
         if type(part) is ir.Assign and _is_list(part.value):
             made.update(bound_by(part))
         elif type(part) is ir.ExprStmt and type(part.value) is ir.Call:
@@ -235,13 +259,11 @@ def _is_list(node: ir.Expr) -> bool:
     )
 
 
-def _check_turn(
-    m: Machine, f: Frame, node: ir.Assign, call: ir.Call, loop: ir.For | ir.While, gone: list[str]
-) -> None:
+def _check_turn(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
     """A turn throws away the new version of what the next turn is given as it was."""
-    target = node.targets[0]
-    func = carried.called(m, f, call)
-    if func is None or type(target) is not ir.Tuple or f.fn is None:
+    target, loop = node.targets[0], f.loops[-1] if f.loops else None
+    func = carried.called(m, f, call) if gone and isinstance(loop, (ir.For, ir.While)) else None
+    if func is None or type(target) is not ir.Tuple or not isinstance(loop, (ir.For, ir.While)):
         return
     callee = func.fn
     changed = changed_in(loop)

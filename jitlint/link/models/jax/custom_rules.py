@@ -80,6 +80,7 @@ def _run_rules(
         pair = UNKNOWN if refused or kind == "bwd" else _instead(m, f, at, before, rule, args)
         if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
+            _check_tangents(m, f, x, rule, _leave_out(numbers, tangents) if asked and certain else UNKNOWN)
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
@@ -130,6 +131,32 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value) -> None:
         f, TransformMisuse, result.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
         transform=describe(x.target), problem="rule-ignores", parameter=name, detail="",
     )  # fmt: skip
+
+
+def _check_tangents(m: Machine, f: Frame, x: Xform, rule: Value, tangents: Value) -> None:
+    """Record that a forward rule never looks at the tangent of an argument that somebody differentiates by."""
+    if type(rule) is not Func or type(x.target) is not Func or type(tangents) is not Tup:
+        return
+    fn, params = rule.fn, rule.fn.node.params
+    unpacked = [
+        part.targets[0]
+        for part in fn.parts
+        if type(part) is ir.Assign and type(part.value) is ir.Name and part.value.id == params[-1].name
+    ]
+    result = only_returned(fn.parts)
+    target = unpacked[0] if len(unpacked) == 1 else None
+    if type(target) is not ir.Tuple or len(target.elts) != len(tangents.items) or result is None:
+        return
+    read = [part.id for part in fn.parts if type(part) is ir.Name]
+    for name, value, own in zip(target.elts, tangents.items, x.target.fn.node.params):
+        unread = type(name) is ir.Name and (name.id == "_" or read.count(name.id) == 1)
+        moves = type(value) is Arr and not value.softness and value.modes & L
+        used = any(type(part) is ir.Name and part.id == own.name for part in x.target.fn.parts)
+        if unread and moves and used:
+            m.emit(
+                f, TransformMisuse, result.at, value, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
+                transform=describe(x.target), problem="rule-ignores", parameter=own.name, detail="jvp",
+            )  # fmt: skip
 
 
 def _is_nothing(node: ir.Node) -> bool:

@@ -18,6 +18,7 @@ from jitlint.infer.values import (
     SETS,
     STR,
     UNKNOWN,
+    Inst,
     Map,
     Py,
     Seq,
@@ -35,7 +36,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import advance, sort_items
 from jitlint.link.models.python.pytree_methods import call_pytree_method
 from jitlint.link.models.python.text_methods import call_text_method
-from jitlint.link.values import hashing, operators, subscripts
+from jitlint.link.values import attributes, hashing, operators, paths, subscripts
 from jitlint.link.values.boxes import (
     add_items,
     argument,
@@ -50,6 +51,7 @@ from jitlint.link.values.boxes import (
     put_all,
     spread,
 )
+from jitlint.syntax import ir
 
 BoxMethod = Callable[[Machine, Frame, int, Any, Args], Value]
 
@@ -337,6 +339,8 @@ def _values(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
 
 
 def _update(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
+    if box.key is STR and box.rest is UNKNOWN:
+        _set_attributes(m, f, at, args)
     for source in args.pos:
         put_all(m, f, at, box, source)
     for key, value in args.kw.items():
@@ -344,6 +348,21 @@ def _update(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     if args.kw_more is not None:
         put(m, f, at, box, STR, args.kw_more)
     return NONE
+
+
+def _set_attributes(m: Machine, f: Frame, at: int, args: Args) -> None:
+    """``obj.__dict__.update(fields)`` sets attributes of the object."""
+    node = m.texts.table(f).calls.get(at)
+    fields = node.func.obj if node is not None and type(node.func) is ir.Attr else None
+    obj = paths.peek(m, f, fields.obj) if type(fields) is ir.Attr and fields.name == "__dict__" else None
+    if type(obj) is not Inst:
+        return
+    for source in (*args.pos, Map(dict(args.kw), args.kw_more)):
+        for name, value in source.entries.items() if type(source) is Map else ():
+            attributes.store(m, f, at, obj, str(name), value)
+        if type(source) is not Map or source.rest is not None:
+            m.domains.on_store(f, Store(at, "attribute", obj, None, UNKNOWN))
+            obj.open = True
 
 
 def _popitem(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -20,7 +22,7 @@ def average_in(m: Machine, func: Func, depth: int = _DEPTH) -> tuple[str, int] |
     """Module and origin of a call that does so, in a function of the project or in those that it calls or hands on; None if
     there is none."""
     inside = Frame(func.fn.module, func.scope, HOST)
-    for part in func.fn.parts:
+    for part in _written(func.fn):
         if type(part) is not ir.Call:
             continue
         if paths.dotted(m, inside, part.func) in lexicon().contracts.settling:
@@ -33,3 +35,11 @@ def average_in(m: Machine, func: Func, depth: int = _DEPTH) -> tuple[str, int] |
             if found is not None:
                 return found
     return None
+
+
+def _written(fn: FuncInfo) -> Iterator[ir.Node]:
+    """The nodes of a function and of the lambdas in it."""
+    for part in fn.parts:
+        yield part
+        if type(part) is ir.Lambda:
+            yield from fn.module.functions[part.function].parts
