@@ -166,22 +166,8 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             "a cotangent has the shape of its argument: sum over what was repeated, and repeat what was summed",
             case="shape",
         )
-    if event.problem == "rule-ignores" and event.detail == "jvp":
-        return Report(
-            f"the forward rule of {api} never looks at the tangent of `{event.parameter}`, which is differentiated here: its gradient"
-            " is zero",
-            "add its part, the slope of the result times that tangent, to the tangent that is returned",
-            severity=Severity.WARNING,
-            case="ignored",
-        )
     if event.problem == "rule-ignores":
-        return Report(
-            f"the backward rule of {api} never looks at the cotangent `{event.parameter}`: what comes after the function is left out of"
-            " the gradients",
-            f"multiply by it, as the chain rule does: `return (slope * {event.parameter},)`",
-            severity=Severity.WARNING,
-            case="ignored",
-        )
+        return _ignoring(event, api)
     if event.problem == "rule-order":
         names, _, wanted = event.detail.partition("; ")
         return Report(
@@ -199,6 +185,17 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"its parameters are {form}",
         )
     return None
+
+
+def _ignoring(event: TransformMisuse, api: str) -> Report:
+    """Of a rule that does not look at something that it gets."""
+    if event.detail == "jvp":
+        what = f"the forward rule of {api} never looks at the tangent of `{event.parameter}`, which is differentiated here: its gradient"
+        cure = "add its part, the slope of the result times that tangent, to the tangent that is returned"
+        return Report(f"{what} is zero", cure, severity=Severity.WARNING, case="ignored")
+    what = f"the backward rule of {api} never looks at the cotangent `{event.parameter}`: what comes after the function is left out"
+    cure = f"multiply by it, as the chain rule does: `return (slope * {event.parameter},)`"
+    return Report(f"{what} of the gradients", cure, severity=Severity.WARNING, case="ignored")
 
 
 # What a rule gets.

@@ -262,19 +262,19 @@ def _is_list(node: ir.Expr) -> bool:
 def _check_turn(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
     """A turn throws away the new version of what the next turn is given as it was."""
     target, loop = node.targets[0], f.loops[-1] if f.loops else None
-    func = carried.called(m, f, call) if gone and isinstance(loop, (ir.For, ir.While)) else None
-    if func is None or type(target) is not ir.Tuple or not isinstance(loop, (ir.For, ir.While)):
+    if not gone or not isinstance(loop, (ir.For, ir.While)) or type(target) is not ir.Tuple:
         return
-    callee = func.fn
-    changed = changed_in(loop)
-    given = _given(callee, call)
+    func = carried.called(m, f, call)
+    given = _given(func.fn, call) if func is not None else {}
     kept = {arg.id for arg in given.values()} & {name.id for name in bound_names([target])}
+    if func is None or not kept:
+        return
+    callee, changed = func.fn, changed_in(loop)
     for i, part in enumerate(target.elts):
-        if not kept or type(part) is not ir.Name or part.id not in gone:
-            continue
-        param = carried.renewed_name(callee, carried.result_at(callee, i, len(target.elts)))
-        if param in given and given[param].id not in changed and param not in (callee.keys or ()):
-            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
+        if type(part) is ir.Name and part.id in gone:
+            param = carried.renewed_name(callee, carried.result_at(callee, i, len(target.elts)))
+            if param in given and given[param].id not in changed and param not in (callee.keys or ()):
+                m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
 
 
 def _given(callee: FuncInfo, call: ir.Call) -> dict[str, ir.Name]:

@@ -181,14 +181,9 @@ def _is_traced_array(value: Value) -> bool:
 
 def _iterates_array(f: Frame, node: ir.Node | None, iterable: Value) -> bool:
     """Whether the turns go through the rows of traced arrays, directly or by ``enumerate`` and the like."""
-    if type(node) is ir.Call and type(node.func) is ir.Name:
-        name = _builtin(f, node.func)
-        if name in ("enumerate", "reversed", "zip"):
-            parts = [_value(f, arg.value) for arg in node.args]
-            found = [part is not None and _is_traced_array(part) for part in parts]
-            if name != "zip":
-                return bool(found) and found[0]
-            return any(found) and not any(_is_list(f, arg.value, part) for arg, part in zip(node.args, parts))
+    name = _builtin(f, node.func) if type(node) is ir.Call and type(node.func) is ir.Name else ""
+    if type(node) is ir.Call and name in ("enumerate", "reversed", "zip"):
+        return _wraps_array(f, [arg.value for arg in node.args[: None if name == "zip" else 1]])
     if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == "split":
         return False  # keys, or as many parts as are asked for
     if _counts(f, node):
@@ -205,6 +200,13 @@ def _builtin(f: Frame, node: ir.Name) -> str:
 
 def _value(f: Frame, node: ir.Node | None) -> Value | None:
     return scopes.lookup(f, node.id) if type(node) is ir.Name else None
+
+
+def _wraps_array(f: Frame, nodes: Sequence[ir.Expr]) -> bool:
+    """Whether what goes through these side by side goes through the rows of traced arrays."""
+    parts = [_value(f, node) for node in nodes]
+    found = any(part is not None and _is_traced_array(part) for part in parts)
+    return found and not any(_is_list(f, node, part) for node, part in zip(nodes, parts))
 
 
 def _is_list(f: Frame, node: ir.Node, value: Value | None) -> bool:

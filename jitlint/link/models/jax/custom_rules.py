@@ -15,6 +15,7 @@ from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import traced_modes
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import BACK, BEHIND, SMOOTH, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
@@ -80,7 +81,7 @@ def _run_rules(
         pair = UNKNOWN if refused or kind == "bwd" else _instead(m, f, at, before, rule, args)
         if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
-            _check_tangents(m, f, x, rule, _leave_out(numbers, tangents) if asked and certain else UNKNOWN)
+            _check_tangents(m, f, x, rule, moved[-1] if certain else UNKNOWN)
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
@@ -137,26 +138,40 @@ def _check_tangents(m: Machine, f: Frame, x: Xform, rule: Value, tangents: Value
     """Record that a forward rule never looks at the tangent of an argument that somebody differentiates by."""
     if type(rule) is not Func or type(x.target) is not Func or type(tangents) is not Tup:
         return
-    fn, params = rule.fn, rule.fn.node.params
-    unpacked = [
-        part.targets[0]
-        for part in fn.parts
-        if type(part) is ir.Assign and type(part.value) is ir.Name and part.value.id == params[-1].name
-    ]
-    result = only_returned(fn.parts)
-    target = unpacked[0] if len(unpacked) == 1 else None
-    if type(target) is not ir.Tuple or len(target.elts) != len(tangents.items) or result is None:
+    fn = rule.fn
+    names, result = _unpacked(fn), only_returned(fn.parts)
+    if len(names) != len(tangents.items) or result is None:
         return
     read = [part.id for part in fn.parts if type(part) is ir.Name]
-    for name, value, own in zip(target.elts, tangents.items, x.target.fn.node.params):
-        unread = type(name) is ir.Name and (name.id == "_" or read.count(name.id) == 1)
-        moves = type(value) is Arr and not value.softness and value.modes & L
-        used = any(type(part) is ir.Name and part.id == own.name for part in x.target.fn.parts)
-        if unread and moves and used:
+    for name, value, own in zip(names, tangents.items, x.target.fn.node.params):
+        unread = name == "_" or read.count(name) == 1
+        if unread and _moves(value) and _reads(x.target.fn, own.name):
             m.emit(
                 f, TransformMisuse, result.at, value, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
                 transform=describe(x.target), problem="rule-ignores", parameter=own.name, detail="jvp",
             )  # fmt: skip
+
+
+def _unpacked(fn: FuncInfo) -> list[str]:
+    """The variables that a rule takes its last argument apart into, in one statement; none if it does otherwise."""
+    params = fn.node.params
+    found = [
+        part.targets[0]
+        for part in fn.parts
+        if type(part) is ir.Assign and type(part.value) is ir.Name and part.value.id == params[-1].name
+    ]
+    target = found[0] if len(found) == 1 else None
+    names = [one.id for one in target.elts if type(one) is ir.Name] if type(target) is ir.Tuple else []
+    return names if type(target) is ir.Tuple and len(names) == len(target.elts) else []
+
+
+def _moves(value: Value) -> bool:
+    """Whether somebody certainly differentiates by a value."""
+    return type(value) is Arr and not value.softness and bool(value.modes & L)
+
+
+def _reads(fn: FuncInfo, name: str) -> bool:
+    return any(type(part) is ir.Name and part.id == name for part in fn.parts)
 
 
 def _is_nothing(node: ir.Node) -> bool:
