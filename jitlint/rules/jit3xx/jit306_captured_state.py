@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import BakesConstant
+from jitlint.base.outcome import Advisory, BakesConstant
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import Capture
+from jitlint.infer.events import Capture, TransformMisuse
 
 RULE = Rule(
     code="JIT306",
@@ -19,6 +19,9 @@ constant of the compiled program.
 
 Changing it afterwards has no effect until something makes JAX trace again, for example an argument of a new shape; then
 it takes effect all of a sudden.
+
+A static argument is an input by its hash and by `==`. A field that a dataclass leaves out of these (`compare=False`) is
+none: objects that differ in nothing else share one compiled program, with the value of whichever came first.
 """,
     instead="""\
 Pass what changes as an argument:
@@ -59,6 +62,9 @@ config["scale"] = 2.0
 scaled(1.0, config["scale"])
 """,
     outcome=BakesConstant(),
+    cases={
+        "uncompared": Advisory("nothing is refused: the objects are to count as one, and that may be meant"),
+    },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions",
 )
@@ -78,4 +84,17 @@ def check(event: Capture) -> Report | None:
     return Report(
         f"`{{expr}}` is read once, while JAX traces, but {who} later: compiled code goes on with the old value",
         "pass it to the traced function as an argument (a static one if Python code needs its value)",
+    )
+
+
+@RULE.on(TransformMisuse)
+def check_static(event: TransformMisuse) -> Report | None:
+    """Report fields of static arguments that are read and not compared."""
+    if event.problem != "uncompared-field":
+        return None
+    return Report(
+        f"compiled code reads `{event.parameter}`, but `==` leaves it out: for a `{event.detail}` that differs in nothing else,"
+        f" `{event.transform}` takes the program that it has compiled for another value",
+        "let it be compared (without `compare=False`), or pass the number as an argument of its own",
+        case="uncompared",
     )

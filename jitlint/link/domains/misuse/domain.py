@@ -19,10 +19,11 @@ from jitlint.link.domains.misuse import (
     stale,
     static_fields,
     static_objects,
+    uncompared,
     wide,
 )
 from jitlint.link.engine import imports
-from jitlint.link.engine.domain import Change, Domain, Library, Store, Transformed
+from jitlint.link.engine.domain import Change, Domain, Library, Load, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
@@ -40,6 +41,7 @@ class Misuse(Domain[None]):
         self._lost: stale.Known = {}
         self._questions: absent.Questions = {}
         self._never_wide = wide.NeverOn(m)
+        self._uncompared = uncompared.Uncompared()
 
     def hears_of(self, dotted: str) -> bool:
         """Collectives, loops, what lends NumPy the buffers of arrays, sets the environment, or takes a data type."""
@@ -103,6 +105,12 @@ class Misuse(Domain[None]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """Objects come to a compiled function."""
         metadata.check(self.m, f, transformed)
+        self._uncompared.arrived(transformed)
+
+    def on_load(self, f: Frame, load: Load) -> None:
+        """A trace reads an attribute of an object."""
+        if load.kind == "attribute" and self._uncompared.static:
+            self._uncompared.loaded(f, load)
 
     def on_change(self, f: Frame, change: Change) -> None:
         """An array changes itself."""
@@ -115,6 +123,7 @@ class Misuse(Domain[None]):
     def finish(self) -> None:
         """What classes say of their fields, and functions of their parameters."""
         static_fields.check(self.m)
+        self._uncompared.check(self.m)
         lost_fields.check(self.m)
         static_objects.check(self.m, self._made)
         static_objects.check_modules(self.m)

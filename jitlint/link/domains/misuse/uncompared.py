@@ -1,0 +1,98 @@
+"""Fields that a static argument is not compared by, and that compiled code reads (layer: ``link``, room ``domains``).
+
+`jax.jit` looks for what it has compiled by the hash of a static argument, and by ``==``: objects that differ only in a field
+with ``compare=False`` are one to it. What it does: finds such fields of dataclasses whose numbers a trace reads, where the program
+gives them a value of their own. What it does not: speak of texts, which are labels, or of functions, which may have no better way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.places import Step
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import Arr, ExtInst, Inst, Py, S, Value
+from jitlint.link.engine.domain import Load, Transformed
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import last_name, written_at
+from jitlint.link.values.pytrees import NUMBERS
+from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.signatures import signature, static_names
+from jitlint.syntax import ir
+
+
+class Uncompared:
+    """Of a session. static: classes of static arguments, by number, with what compiles for them. read: what a trace has read of
+    them."""
+
+    __slots__ = ("read", "static")
+
+    def __init__(self) -> None:
+        self.static: dict[int, str] = {}
+        self.read: dict[tuple[int, str], tuple[ClassInfo, str, Step]] = {}
+
+    def arrived(self, transformed: Transformed) -> None:
+        """A compiled function gets its arguments."""
+        x, args = transformed.x, transformed.args
+        sig = signature(x.target, claimed=True) if x.spec.static_hash else None
+        if sig is None:
+            return
+        nums, names, _ = static_names(x, sig)
+        places = [name.name for name in sig.positional]
+        given = [
+            value for i, value in enumerate(args.pos) if i in nums or "".join(places[i : i + 1]) in names
+        ]
+        for value in (*given, *(value for name, value in args.kw.items() if name in names)):
+            if type(value) is Inst and any(True for _ in _left_out(value.cls)):
+                self.static[value.cls.id] = x.spec.name
+
+    def loaded(self, f: Frame, load: Load) -> None:
+        """A trace reads an attribute."""
+        owner, name = load.owner, load.key
+        if type(owner) is not Inst or owner.cls.id not in self.static or not f.world.here & S:
+            return
+        for cls, field in _left_out(owner.cls):
+            if field == name and _is_number(load.value):
+                step = Step(f.module.name, load.at, "compiled code has read it here")
+                self.read.setdefault((cls.id, field), (cls, self.static[owner.cls.id], step))
+
+    def check(self, m: Machine) -> None:
+        """Record the fields of which the program makes objects with other values."""
+        for (_, name), (cls, api, step) in self.read.items():
+            at = written_at(cls.module.tree.body, cls.qualname, name)
+            if at and _is_given(m, cls, name):
+                frame = Frame(cls.module, cls.module.scope, HOST, ground="jit")
+                m.emit(
+                    frame, TransformMisuse, at, None, Confidence.LIKELY, (cls.module.name, cls.qualname),
+                    transform=api, problem="uncompared-field", parameter=name, detail=cls.name, also=(step,),
+                )  # fmt: skip
+
+
+def _left_out(info: ClassInfo) -> Iterator[tuple[ClassInfo, str]]:
+    """The fields of a dataclass, with the class that declares each, that ``==`` leaves out."""
+    for cls in mro(info) if info.shape == "dataclass" and not info.extern else ():
+        for name, (_, default) in cls.fields.items():
+            compare = default.attrs.get("compare") if type(default) is ExtInst else None
+            if type(compare) is Py and compare.const is False:
+                yield cls, name
+
+
+def _is_number(value: Value) -> bool:
+    return type(value) is Arr or (type(value) is Py and value.kind in (*NUMBERS, "static"))
+
+
+def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
+    """Whether somebody makes an object, or another one of it, with a value for a field."""
+    code = (
+        node for module in m.modules.values() if not module.is_test for part in module.code() for node in part
+    )
+    return any(
+        type(node) is ir.Call
+        and last_name(node.func) in (cls.name, "replace")
+        and any(arg.name == name and type(arg.value) is not ir.Const for arg in node.args)
+        for node in code
+    )
