@@ -208,6 +208,7 @@ class Captures(msgspec.Struct, frozen=True):
     preparing: frozenset[str]
     stack_methods: frozenset[str]
     first_methods: frozenset[str]
+    training: frozenset[str]
 
 
 class Keys(msgspec.Struct, frozen=True):

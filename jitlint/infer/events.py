@@ -248,7 +248,7 @@ class DonatedRead(Event):
 
 @dataclass(frozen=True, slots=True)
 class Capture(Event):
-    """Traced code reads a value of the world outside, which becomes a constant. kind: array, state, function.
+    """Traced code reads a value of the world outside, which becomes a constant. kind: array, state, function, model.
 
     problem: written (what is written later is not seen; ``writer`` names the function, "" at module level), large (an
     array of ``size`` elements is copied into the program).

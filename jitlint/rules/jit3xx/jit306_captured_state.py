@@ -81,6 +81,12 @@ def check(event: Capture) -> Report | None:
             f"`{{expr}}` is looked up once, while JAX traces, but {who} later: compiled code goes on calling the old function",
             "pass the function as a static argument, or jit again what was changed",
         )
+    if event.kind == "model":
+        who = f"`{event.writer}` trains it" if event.writer else "it is trained"
+        return Report(
+            f"the arrays of `{{expr}}` are read once, while JAX traces, but {who} later: compiled code goes on with the old ones",
+            "pass the module to the compiled function as an argument, with `nnx.jit`",
+        )
     return Report(
         f"`{{expr}}` is read once, while JAX traces, but {who} later: compiled code goes on with the old value",
         "pass it to the traced function as an argument (a static one if Python code needs its value)",

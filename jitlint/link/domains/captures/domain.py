@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.objects import itself
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Arr, Func, Inst, Map, Seq, Value, Xform
 from jitlint.link.domains.captures import judge
 from jitlint.link.domains.captures.log import ANY, ENTERED, Log, Remembered
-from jitlint.link.engine.domain import Activation, Change, Domain, Load, Rename, Store, Transformed
+from jitlint.link.engine.domain import Activation, Change, Domain, Library, Load, Rename, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 
@@ -23,6 +24,11 @@ class Captures(Domain[Remembered]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.log = Log(m)
+        self._trained: set[int] = set()
+
+    def hears_of(self, dotted: str) -> bool:
+        """What gives the variables of a module other values."""
+        return dotted in lexicon().captures.training
 
     def on_root(self, fn: FuncInfo | None) -> None:
         """An episode begins."""
@@ -46,6 +52,22 @@ class Captures(Domain[Remembered]):
             log.load_item(f, load.at, load.whole, load.owner, load.key, load.value)
         elif load.owner is not f.scope and load.owner.level < f.world.floor:
             log.load(f, load.at, kind, load.owner, load.key, load.value)
+
+        model = load.value
+        if (
+            type(model) is Inst
+            and model.cls.role in lexicon().captures.refusing_roles
+            and kind in ("name", "attribute")
+        ):
+            log.load_model(f, load.at, load.owner, model)
+
+    def on_library(self, f: Frame, library: Library) -> Value | None:
+        """A module is trained, be it in a function that gets it as an argument."""
+        model = library.args.get(0, "model")
+        if type(model) is Inst and model.cls.role in lexicon().captures.refusing_roles:
+            self._trained.add(model.cls.id)
+            self.log.write(f, library.at, "model", itself(model), ANY, None)
+        return None
 
     def on_target(self, f: Frame, at: int, changed: Value | None) -> None:
         """It was not read for its own sake."""
@@ -82,6 +104,14 @@ class Captures(Domain[Remembered]):
         """The staged function has run."""
         if transformed.inner.world.floor and not f.world.floor:
             self.log.called(f, transformed.x, transformed.args, transformed.inner)
+            self._tell_trained(f, transformed)
+
+    def _tell_trained(self, f: Frame, transformed: Transformed) -> None:
+        """A function that trains has given its changes to the module that it got, if there is but one of a class that is trained."""
+        given = [*transformed.args.pos, *transformed.args.kw.values()] if self._trained else []
+        models = [value for value in given if type(value) is Inst and value.cls.id in self._trained]
+        if len(models) == 1 and not transformed.x.spec.name.startswith("jax."):
+            self.log.write(f, f.at, "model", itself(models[0]), ANY, None)
 
     def on_side(self, number: int | None) -> None:
         """What follows is another way to go on, not something that happens later."""

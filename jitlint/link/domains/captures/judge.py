@@ -292,7 +292,7 @@ class _Judge:
         where = f"`{writer}` changes it here" if writer else "it is changed here"
         also = (Step(write.module, write.at, where),)
         key = (Capture, load.module, load.at)
-        self.m.sink.add(key, Capture(_place(load), kind=_kind(load.value), writer=writer, also=also))
+        self.m.sink.add(key, Capture(_place(load), kind=_kind(load), writer=writer, also=also))
 
 
 def _made_for(read: _Read) -> tuple[Func | Inst | Xform | Remade, ...]:
@@ -324,6 +324,8 @@ def _keeps(load: Load) -> bool:
     owner = load.owner
     if load.confidence is Confidence.POSSIBLE:
         return False
+    if load.kind == "model":
+        return True
     if type(owner) is not Inst or is_thread_local(owner.cls):
         return type(owner) is not Inst
     return (
@@ -389,7 +391,10 @@ def _comes_first(fn: FuncInfo) -> bool:
     return first or naming.begins_with(fn.name, captures.preparing)
 
 
-def _kind(value: Value) -> str:
+def _kind(load: Load) -> str:
+    value = load.value
+    if load.kind == "model":
+        return load.kind
     if type(value) is Arr or (type(value) is Tree and value.evidence == "array"):
         return "array"
     return "function" if isinstance(value, (Func, Xform)) else "state"

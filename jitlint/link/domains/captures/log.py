@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Optional, Union
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.infer.objects import itself
 from jitlint.infer.values import (
     Arr,
     Bound,
@@ -54,7 +55,7 @@ Key = tuple[str, int, object]
 class Load:
     """Traced code reads a place. kind: name, attr, class, elem, buffer, part (of an object that is not understood). owner: the scope, box or class.
 
-    key: the name, attribute, element, or name and part. value: what was read. fn, statement: where. via: the kind of variable that
+    key: the name, attribute, element, or name and part. A module is a place of the kind model. value: what was read. fn, statement: where. via: the kind of variable that
     holds the container or buffer itself: global, cell, or "" for others.
     """
 
@@ -225,6 +226,11 @@ class Log:
         if inst.level < f.world.floor and not inst.modes:
             self.load(f, at, "attr", inst, name, value)
             self.load_value(f, at, value)
+
+    def load_model(self, f: Frame, at: int, owner: Any, model: Inst) -> None:
+        """Traced code reads a module with arrays in it, which it was not given."""
+        if owner.level < f.world.floor and model.level < f.world.floor and not model.modes:
+            self.load(f, at, "model", itself(model), ANY, model)
 
     def load_class(self, f: Frame, at: int, cls: ClassInfo, name: str, value: Value) -> None:
         """Traced code reads an attribute of a class."""
