@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use, root_of
-from jitlint.infer.values import Value
+from jitlint.infer.values import NONE, Py, Tup, Value
 from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
@@ -38,16 +38,29 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     if not log and not given and first == k.m.keys.count:
         return None
     outside = {root for key in given for root in _roots(key)}
-    older = [u for u in log if u.stream == CONSTANT or not _is_own(k, u.key, frame.scope.key, first, outside)]
+    older = [u for u in log if _goes_on(u, value) or not _is_own(k, u.key, frame.scope.key, first, outside)]
     uses = _without_children(older, log)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
-    used += _of_constants(k, log, frame.scope.key)
+    if not _is_static(value):
+        used += _of_constants(log, frame.scope.key)
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
 
 
-def _of_constants(k: Ledger, log: list[Use], scope: int) -> list[Use]:
+def _goes_on(use: Use, value: Value) -> bool:
+    """Whether what was drawn from a constant key may be a part of a result."""
+    return use.stream == CONSTANT and not _is_static(value)
+
+
+def _is_static(value: Value) -> bool:
+    """Whether a result is only numbers that Python knows, as shapes are: nothing that was drawn is in it."""
+    if type(value) is Tup:
+        return bool(value.items) and all(map(_is_static, value.items))
+    return type(value) is Py and value is not NONE
+
+
+def _of_constants(log: list[Use], scope: int) -> list[Use]:
     """What an activation draws from keys that it makes of constants."""
     made = ("const", scope)
     drawn = [u for u in log if u.stream == DRAW and root_of(u.key).step[:2] == made]
@@ -209,7 +222,7 @@ def _apply_constant(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
     """A called function draws from a key of its own that is always the same: a mistake if it runs many times."""
     many, log = MANY.of(f), LOG.of(f)
     told = u.told
-    if many is not None and not told:
+    if many is not None and not many.batch and not told:
         told = report(k, f, u, u, "many")
     if log is not None:
         keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
