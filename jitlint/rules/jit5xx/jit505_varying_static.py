@@ -73,6 +73,12 @@ def check(event: VaryingArgument) -> Report | None:
             f"`filter_jit` takes the Python number{named} as static, and it is {event.how}: JAX compiles for each value",
             "pass an array instead: `jnp.asarray({expr})`",
         )
+    if event.problem == "metadata":
+        return Report(
+            f"`{event.how}` keeps{named} beside its children, as a part of its type, and each turn changes it: JAX compiles for"
+            " each value",
+            "let `tree_flatten` give it as a child, as an array: `jnp.asarray(0)` to begin with",
+        )
     if event.problem == "number":
         return Report(
             f"the static argument{named} is {event.how}, and JAX compiles for each value, but the function only computes with it",

@@ -107,6 +107,10 @@ class Misuse(Domain[None]):
         metadata.check(self.m, f, transformed)
         self._uncompared.arrived(transformed)
 
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """Objects come back from it."""
+        metadata.changed(self.m, f, transformed, result)
+
     def on_load(self, f: Frame, load: Load) -> None:
         """A trace reads an attribute of an object."""
         if load.kind == "attribute" and self._uncompared.static:

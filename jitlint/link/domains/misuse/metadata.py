@@ -1,8 +1,9 @@
 """Arrays that a class keeps beside its children, in what JAX compares from call to call (layer: ``link``, room ``domains``).
 
 What a flatten function gives beside the children belongs to the type of an object. An array there is compared with that of
-the next object, and has no truth to give; with the same object nothing is compared. What it does: looks at objects that come
-to a compiled function. What it does not: look at fields that are declared as static, see `static_fields`.
+the next object, and has no truth to give; with the same object nothing is compared. A number there that
+each turn of a loop counts on makes JAX compile in each. What it does: looks at objects that come
+to a compiled function, and come back. What it does not: look at fields that are declared as static, see `static_fields`.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
 
@@ -11,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import TransformMisuse
+from jitlint.infer.events import TransformMisuse, VaryingArgument
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import Arr, Inst, S, Value, alternatives
+from jitlint.infer.values import NONE, Arr, Inst, S, Tup, Value, alternatives, const_of
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_names
 from jitlint.link.values import flattening
+from jitlint.syntax import ir
 
 
 def check(m: Machine, f: Frame, transformed: Transformed) -> None:
@@ -50,3 +54,40 @@ def _has_no_truth(array: Arr) -> bool:
     dims = array.dims or ()
     several = bool(dims) and all(size is None or size > 1 for size in dims[:1])
     return array.kind is SEEN and not array.weak and not array.modes and bool(array.rank) and several
+
+
+def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> None:
+    """Record a number in the type of an object that a compiled function gives back changed, for the next turn of a loop."""
+    x, node = transformed.x, surroundings.statement(f)
+    if (
+        not f.loops
+        or f.world.level
+        or not x.spec.strict
+        or not x.spec.modes & S
+        or type(node) is not ir.Assign
+    ):
+        return
+    bound = {name.id for name in bound_names(node.targets)}
+    call = m.texts.table(f).calls.get(f.at) or node.value
+    names = [arg.value.id if type(arg.value) is ir.Name else "" for arg in getattr(call, "args", ())]
+    given = [value for name, value in zip(names, transformed.args.pos) if name in bound]
+    for old in given:
+        for new in result.items if type(result) is Tup else (result,):
+            name = _counted(old, new)
+            if name and type(old) is Inst:
+                m.emit(
+                    f, VaryingArgument, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
+                    problem="metadata", parameter=name, how=old.cls.name,
+                )  # fmt: skip
+                return
+
+
+def _counted(old: Value, new: Value) -> str:
+    """The attribute beside the children of an object that another one of its class has with another number, "" if none is known."""
+    if type(old) is not Inst or type(new) is not Inst or old.cls is not new.cls or not old.cls.pytree:
+        return ""
+    for name in sorted(flattening.static_names(old)):
+        one, other = (const_of(each) for each in (old.attrs.get(name, NONE), new.attrs.get(name, NONE)))
+        if type(one) is int and type(other) is int and one != other:
+            return name
+    return ""

@@ -208,7 +208,9 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
     if xs is None:
         return False
     whole = xs.rest if type(xs) is Seq and xs.kind == "list" and xs.items is None else None
-    rows = list(leaves(xs if whole is None else whole))  # all elements of a list are leaves, however many there are
+    rows = list(
+        leaves(xs if whole is None else whole)
+    )  # all elements of a list are leaves, however many there are
     bare = next((leaf for leaf in rows if rank_of(leaf) == 0), None)
     if bare is not None:
         what = "a number" if type(bare) is Py else "an array without axes"
