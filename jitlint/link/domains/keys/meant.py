@@ -44,6 +44,7 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         or _are_compared(f, this, found)
         or _are_labelled(f, this, found)
         or _is_only_asserted(f, this)
+        or _meet_in_assertion(f, this, found)
     ):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
@@ -212,15 +213,45 @@ def _is_only_asserted(f: Frame, this: Use) -> bool:
     code = parts(f)
     call = call_at(code, this.site[1]) if not this.api else None
     names = set(_bound(_binding(code, call))) if call is not None else set[str]()
-    asserted = {
-        part.at
-        for node in code
-        if type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
-        for part in below(node)
-        if type(part) is ir.Name
-    }
+    asserted = {part.at for node in _assertions(code) for part in below(node) if type(part) is ir.Name}
     read = [at for name, at in reads(code) if name in names]
     return bool(read) and asserted.issuperset(read)
+
+
+def _meet_in_assertion(f: Frame, this: Use, found: Use) -> bool:
+    """Whether one assertion is about what comes of both calls, of which one at least is no draw itself: that they agree is what the code is there to see."""
+    if this.site[0] != found.site[0] or this.site == found.site or (this.api and found.api):
+        return False
+    code = parts(f)
+    calls = [call_at(code, use.site[1]) for use in (this, found)]
+    names = [set(_bound(_binding(code, call))) if call is not None else set[str]() for call in calls]
+    return any(
+        all(
+            any((type(part) is ir.Name and part.id in own) or part is call for part in told)
+            for own, call in zip(names, calls)
+        )
+        for told in map(_numbers, _assertions(code))
+    )
+
+
+def _numbers(node: ir.Node) -> list[ir.Node]:
+    """The parts of an assertion, without what only shows a shape or dtype."""
+    told = below(node)
+    forms = {
+        id(part.obj)
+        for part in told
+        if type(part) is ir.Attr and part.name in ("shape", "dtype", "ndim", "size")
+    }
+    return [part for part in told if id(part) not in forms]
+
+
+def _assertions(code: Sequence[ir.Node]) -> list[ir.Node]:
+    """The statements and calls that assert something."""
+    return [
+        node
+        for node in code
+        if type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
+    ]
 
 
 def _binding(code: Sequence[ir.Node], call: ir.Call) -> ir.Node | None:

@@ -14,14 +14,16 @@ from collections.abc import Iterator
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse, VaryingArgument
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NONE, Arr, Inst, S, Tup, Value, alternatives, const_of
+from jitlint.infer.values import NONE, Arr, Func, Inst, S, Tup, Value, alternatives, const_of
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names
-from jitlint.link.values import flattening
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import classes, flattening
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 
 def check(m: Machine, f: Frame, transformed: Transformed) -> None:
@@ -58,36 +60,47 @@ def _has_no_truth(array: Arr) -> bool:
 
 def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> None:
     """Record a number in the type of an object that a compiled function gives back changed, for the next turn of a loop."""
-    x, node = transformed.x, surroundings.statement(f)
-    if (
-        not f.loops
-        or f.world.level
-        or not x.spec.strict
-        or not x.spec.modes & S
-        or type(node) is not ir.Assign
-    ):
+    spec = transformed.x.spec
+    if not f.loops or f.world.level or not spec.strict or not spec.modes & S:
         return
+    results = result.items if type(result) is Tup else (result,)
+    for old in _replaced(m, f, transformed):
+        name = next(filter(None, (_counted(old, new) for new in results)), "")
+        if name:
+            m.emit(
+                f, VaryingArgument, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
+                problem="metadata", parameter=name, how=old.cls.name,
+            )  # fmt: skip
+            return
+
+
+def _replaced(m: Machine, f: Frame, transformed: Transformed) -> list[Inst]:
+    """The objects among the arguments of a call whose variables are set to what it gives."""
+    node = surroundings.statement(f)
+    if type(node) is not ir.Assign or type(node.value) is not ir.Call:
+        return []
     bound = {name.id for name in bound_names(node.targets)}
-    call = m.texts.table(f).calls.get(f.at) or node.value
-    names = [arg.value.id if type(arg.value) is ir.Name else "" for arg in getattr(call, "args", ())]
-    given = [value for name, value in zip(names, transformed.args.pos) if name in bound]
-    for old in given:
-        for new in result.items if type(result) is Tup else (result,):
-            name = _counted(old, new)
-            if name and type(old) is Inst:
-                m.emit(
-                    f, VaryingArgument, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
-                    problem="metadata", parameter=name, how=old.cls.name,
-                )  # fmt: skip
-                return
+    names = [arg.value.id if type(arg.value) is ir.Name else "" for arg in node.value.args]
+    given = zip(names, transformed.args.pos)
+    return [value for name, value in given if name in bound and type(value) is Inst]
 
 
-def _counted(old: Value, new: Value) -> str:
+def _counted(old: Inst, new: Value) -> str:
     """The attribute beside the children of an object that another one of its class has with another number, "" if none is known."""
-    if type(old) is not Inst or type(new) is not Inst or old.cls is not new.cls or not old.cls.pytree:
+    if type(new) is not Inst or old.cls is not new.cls or not old.cls.pytree:
         return ""
     for name in sorted(flattening.static_names(old)):
         one, other = (const_of(each) for each in (old.attrs.get(name, NONE), new.attrs.get(name, NONE)))
-        if type(one) is int and type(other) is int and one != other:
+        if type(one) is int and type(other) is int and one != other and _is_in_type(old, name):
             return name
     return ""
+
+
+def _is_in_type(value: Inst, name: str) -> bool:
+    """Whether an attribute is certainly a part of the type of an object, and not left out where it is flattened."""
+    flatten = classes.flatten_method(value.cls)
+    if type(flatten) is not Func:
+        return name in flattening.meta_names(value.cls)
+    pair = only_returned(flatten.fn.parts)
+    rest = pair.elts[1] if type(pair) is ir.Tuple and len(pair.elts) == 2 else None
+    return any(type(part) is ir.Attr and part.name == name for part in below(rest))

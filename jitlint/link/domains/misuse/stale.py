@@ -269,12 +269,19 @@ def _check_turn(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list
     kept = {arg.id for arg in given.values()} & {name.id for name in bound_names([target])}
     if func is None or not kept:
         return
-    callee, changed = func.fn, changed_in(loop)
+    changed = changed_in(loop)
+    for param in _thrown_away(func.fn, target, gone):
+        if param in given and given[param].id not in changed:
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
+
+
+def _thrown_away(callee: FuncInfo, target: ir.Tuple, gone: list[str]) -> Iterator[str]:
+    """The parameters, but keys, of which a function gives the new version to a variable that nobody reads."""
     for i, part in enumerate(target.elts):
         if type(part) is ir.Name and part.id in gone:
             param = carried.renewed_name(callee, carried.result_at(callee, i, len(target.elts)))
-            if param in given and given[param].id not in changed and param not in (callee.keys or ()):
-                m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
+            if param not in (callee.keys or ()):
+                yield param
 
 
 def _given(callee: FuncInfo, call: ir.Call) -> dict[str, ir.Name]:

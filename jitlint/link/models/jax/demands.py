@@ -207,10 +207,7 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
     xs = named.get("xs")
     if xs is None:
         return False
-    whole = xs.rest if type(xs) is Seq and xs.kind == "list" and xs.items is None else None
-    rows = list(
-        leaves(xs if whole is None else whole)
-    )  # all elements of a list are leaves, however many there are
+    rows = list(leaves(_element(xs)))
     bare = next((leaf for leaf in rows if rank_of(leaf) == 0), None)
     if bare is not None:
         what = "a number" if type(bare) is Py else "an array without axes"
@@ -224,6 +221,12 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
     if counts:
         report(m, f, at, spec.name, "unequal-rows", counts, "xs")
     return bool(counts)
+
+
+def _element(xs: Value) -> Value:
+    """A list of which nobody knows how long it is, by one of its elements: all of them are leaves."""
+    known = type(xs) is not Seq or xs.kind != "list" or xs.items is not None or xs.rest is None
+    return xs if known or type(xs) is not Seq or xs.rest is None else xs.rest
 
 
 def _is_real(value: Value) -> bool:
