@@ -227,7 +227,7 @@ class Log:
             self.load(f, at, "attr", inst, name, value)
             self.load_value(f, at, value)
 
-    def load_model(self, f: Frame, at: int, owner: Any, model: Inst) -> None:
+    def load_model(self, f: Frame, at: int, owner: Scope | Inst, model: Inst) -> None:
         """Traced code reads a module with arrays in it, which it was not given."""
         if owner.level < f.world.floor and model.level < f.world.floor and not model.modes:
             self.load(f, at, "model", itself(model), ANY, model)
