@@ -33,7 +33,7 @@ def is_same_seed(f: Frame, call: ir.Call) -> bool:
     """Whether a key is made in a comprehension that counts, of something that its turns have in common."""
     parts = [part for arg in call.args for part in below(arg.value)]
     steady = all(isinstance(part, (ir.Name, ir.Const, ir.Attr, ir.BinOp)) for part in parts)
-    return steady and is_repeated(f, call)
+    return steady and type(f.loops[-1] if f.loops else None) is ir.Comp and is_repeated(f, call)
 
 
 def is_repeated(f: Frame, call: ir.Call) -> bool:

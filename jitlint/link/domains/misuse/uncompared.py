@@ -8,6 +8,7 @@ gives them a value of their own. What it does not: speak of texts, which are lab
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
@@ -38,16 +39,16 @@ class Uncompared:
     def arrived(self, transformed: Transformed) -> None:
         """A compiled function gets its arguments."""
         x, args = transformed.x, transformed.args
-        sig = signature(x.target, claimed=True) if x.spec.static_hash else None
+        if not x.spec.static_hash or not any(map(_has_more, (*args.pos, *args.kw.values()))):
+            return  # nearly all calls
+        sig = signature(x.target, claimed=True)
         if sig is None:
             return
         nums, names, _ = static_names(x, sig)
-        places = [name.name for name in sig.positional]
-        given = [
-            value for i, value in enumerate(args.pos) if i in nums or "".join(places[i : i + 1]) in names
-        ]
+        by_place = zip_longest((param.name for param in sig.positional), args.pos)
+        given = [value for i, (name, value) in enumerate(by_place) if i in nums or name in names]
         for value in (*given, *(value for name, value in args.kw.items() if name in names)):
-            if type(value) is Inst and any(True for _ in _left_out(value.cls)):
+            if type(value) is Inst and _has_more(value):
                 self.static[value.cls.id] = x.spec.name
 
     def loaded(self, f: Frame, load: Load) -> None:
@@ -70,6 +71,11 @@ class Uncompared:
                     frame, TransformMisuse, at, None, Confidence.LIKELY, (cls.module.name, cls.qualname),
                     transform=api, problem="uncompared-field", parameter=name, detail=cls.name, also=(step,),
                 )  # fmt: skip
+
+
+def _has_more(value: Value) -> bool:
+    """Whether ``==`` does not look at all fields of an object."""
+    return type(value) is Inst and next(_left_out(value.cls), None) is not None
 
 
 def _left_out(info: ClassInfo) -> Iterator[tuple[ClassInfo, str]]:

@@ -23,7 +23,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
 from jitlint.link.models.jax import arity, demands, lacks, leaf_shapes, mapping
-from jitlint.link.tables.ir_walk import inner_functions, last_name
+from jitlint.link.tables.ir_walk import inner_functions, last_name, names_read
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import fitting, keys, pytrees
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
@@ -142,10 +142,11 @@ def _check_tangents(m: Machine, f: Frame, x: Xform, rule: Value, tangents: Value
     names, result = _unpacked(fn), only_returned(fn.parts)
     if len(names) != len(tangents.items) or result is None:
         return
-    read = [part.id for part in fn.parts if type(part) is ir.Name]
+    code = [*fn.parts, *(part for inner in inner_functions(fn.module, fn.body) for part in inner.parts)]
+    read = [part.id for part in code if type(part) is ir.Name]
     for name, value, own in zip(names, tangents.items, x.target.fn.node.params):
         unread = name == "_" or read.count(name) == 1
-        if unread and _moves(value) and _reads(x.target.fn, own.name):
+        if unread and _moves(value) and own.name in names_read(x.target.fn):
             m.emit(
                 f, TransformMisuse, result.at, value, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
                 transform=describe(x.target), problem="rule-ignores", parameter=own.name, detail="jvp",
@@ -168,10 +169,6 @@ def _unpacked(fn: FuncInfo) -> list[str]:
 def _moves(value: Value) -> bool:
     """Whether somebody certainly differentiates by a value."""
     return type(value) is Arr and not value.softness and bool(value.modes & L)
-
-
-def _reads(fn: FuncInfo, name: str) -> bool:
-    return any(type(part) is ir.Name and part.id == name for part in fn.parts)
 
 
 def _is_nothing(node: ir.Node) -> bool:
