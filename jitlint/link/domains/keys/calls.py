@@ -12,7 +12,7 @@ from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
-from jitlint.link.domains.keys.uses import APART, CARRIED, CONSTANT, MODULE, earlier, note, report, use
+from jitlint.link.domains.keys.uses import CARRIED, CONSTANT, MODULE, OF_RUNS, earlier, note, report, use
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.keys import Renaming, inside, uses_of
 
@@ -38,19 +38,19 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     if not log and not given and first == k.m.keys.count:
         return None
     outside = {root for key in given for root in _roots(key)}
-    older = [u for u in log if _goes_on(u, value) or not _is_own(k, u.key, frame.scope.key, first, outside)]
+    drawn = not _is_static(value)
+    older = [
+        u
+        for u in log
+        if (drawn and u.stream == CONSTANT) or not _is_own(k, u.key, frame.scope.key, first, outside)
+    ]
     uses = _without_children(older, log)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
-    # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
-    if not _is_static(value):
+    if drawn:
         used += _of_constants(log, frame.scope.key)
+    # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
-
-
-def _goes_on(use: Use, value: Value) -> bool:
-    """Whether what was drawn from a constant key may be a part of a result."""
-    return use.stream == CONSTANT and not _is_static(value)
 
 
 def _is_static(value: Value) -> bool:
@@ -78,7 +78,7 @@ def _without_children(older: list[Use], log: list[Use]) -> list[Use]:
 def _back(log: list[Use], known: list[Use], value: Value) -> list[Use]:
     """What was done to the keys in the result that is not known by the keys that they were made of."""
     returned = set(inside([value])) if len(known) < len(log) else set()
-    return [u for u in log if u.key in returned and u.stream not in (CARRIED, *APART) and u not in known]
+    return [u for u in log if u.key in returned and u.stream not in (CARRIED, *OF_RUNS) and u not in known]
 
 
 def _is_drawn_from(one: Use, log: list[Use]) -> bool:
@@ -155,8 +155,8 @@ def apply(k: Ledger, f: Frame, at: int, summary: Summary, names: Renaming, given
             if key in consumed:
                 continue  # that is told where it is
             consumed.add(key)
-        if u.stream in _APART_FROM_DRAWS:
-            _APART_FROM_DRAWS[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
+        if u.stream in _APART:
+            _APART[u.stream](k, f, at, dataclasses.replace(u, key=key), passed)
             continue
         place = None if passed else (u.module, u.at, u.function)
         told = u.told
@@ -228,7 +228,7 @@ def _apply_constant(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
         keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
 
 
-_APART_FROM_DRAWS: Final = {CARRIED: _apply_carried, MODULE: _apply_module, CONSTANT: _apply_constant}
+_APART: Final = {CARRIED: _apply_carried, MODULE: _apply_module, CONSTANT: _apply_constant}
 """What is no draw like others: by its stream, what it means for a caller."""
 
 

@@ -84,7 +84,7 @@ def linen_method(k: Ledger, f: Frame, at: int, name: str, args: Args, known: boo
 
 def _consumed(f: Frame, site: tuple[str, int]) -> set[Key]:
     """The keys that a call was seen to consume, where it was followed."""
-    return {u.key for u in LOG.of(f) or () if u.site == site and u.stream not in uses.APART}
+    return {u.key for u in LOG.of(f) or () if u.site == site and u.stream not in uses.OF_RUNS}
 
 
 def _first_keys(name: str, args: Args, known: bool) -> Value | None:

@@ -219,7 +219,8 @@ def _is_only_asserted(f: Frame, this: Use) -> bool:
 
 
 def _meet_in_assertion(f: Frame, this: Use, found: Use) -> bool:
-    """Whether one assertion is about what comes of both calls, of which one at least is no draw itself: that they agree is what the code is there to see."""
+    """Whether one assertion is about what comes of both calls, not both draws themselves: that they agree is what the code is
+    there to see."""
     if this.site[0] != found.site[0] or this.site == found.site or (this.api and found.api):
         return False
     code = parts(f)
@@ -247,11 +248,12 @@ def _numbers(node: ir.Node) -> list[ir.Node]:
 
 def _assertions(code: Sequence[ir.Node]) -> list[ir.Node]:
     """The statements and calls that assert something."""
-    return [
-        node
-        for node in code
-        if type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
-    ]
+    return [node for node in code if asserts(node)]
+
+
+def asserts(node: ir.Node) -> bool:
+    """Whether a statement or a call asserts something."""
+    return type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
 
 
 def _binding(code: Sequence[ir.Node], call: ir.Call) -> ir.Node | None:

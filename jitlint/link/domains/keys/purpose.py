@@ -218,12 +218,8 @@ def _is_checked(f: Frame, this: Use, found: Use) -> bool:
     """Whether a program is a test, though its file is not called one: what comes of both uses is only asserted."""
     if f.world.level or found.site[0] != f.module.name or this.function != f.qualname:
         return False  # in a trace, assertions are about shapes
-    checks = [n for n in meant.parts(f) if _asserts(n) and n.at > found.site[1]]
+    checks = [n for n in meant.parts(f) if meant.asserts(n) and n.at > found.site[1]]
     return len(checks) >= _CHECKS
-
-
-def _asserts(node: ir.Node) -> bool:
-    return type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
 
 
 def _is_slip(this: Use, found: Use) -> bool:

@@ -41,7 +41,7 @@ MODULE = "module"
 CONSTANT = "constant"
 """Drawn from a key that code makes of a constant: of interest where that code runs many times, and nowhere else."""
 
-APART = frozenset({MODULE, CONSTANT})
+OF_RUNS = frozenset({MODULE, CONSTANT})
 """What is of interest where code runs many times, and is no use otherwise."""
 
 MAX_LOG = 64
@@ -251,7 +251,7 @@ def carried(f: Frame, old: Value | None) -> None:
     if log:
         log[:] = [
             dataclasses.replace(u, stream=CARRIED)
-            if members_of(u.key) & gone and u.stream not in APART
+            if members_of(u.key) & gone and u.stream not in OF_RUNS
             else u
             for u in log
         ]

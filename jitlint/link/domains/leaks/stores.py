@@ -59,8 +59,9 @@ def given(transformed: Transformed) -> list[Inst]:
     """The objects among the arguments of a transformed function, and in their attributes."""
     x, args = transformed.x, transformed.args
     found: list[Inst] = []
-    own = type(x.target) is Bound and not x.spec.name.startswith(_JAX)
-    waiting = [*args.pos, *args.kw.values(), *([x.target.recv] if own and type(x.target) is Bound else [])]
+    waiting = [*args.pos, *args.kw.values()]
+    if type(x.target) is Bound and not x.spec.name.startswith(_JAX):
+        waiting.append(x.target.recv)
     while waiting and len(found) < _MOST:
         value = waiting.pop()
         if type(value) is Inst and all(one is not value for one in found):

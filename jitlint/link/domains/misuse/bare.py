@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.infer.places import Step
-from jitlint.infer.program import FuncInfo, ModuleInfo
-from jitlint.infer.values import Func, Value, Xform
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Func, Xform
+from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -30,25 +31,21 @@ def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
     """Whether a call of a compiled function always leads to another call, without a map between: ``place``, its module and origin."""
     module = m.modules[call.module]
     node = next((found for code in module.code() if (found := call_at(code, call.at)) is not None), None)
-    callee = _named(m, module, node.func) if node is not None else None
+    callee = paths.peek(m, Frame(module, module.scope, HOST), node.func) if node is not None else None
     if type(callee) is not Xform or callee.spec.axes or callee.spec.specs or type(callee.target) is not Func:
         return False
-    return _leads(m, callee.target.fn, place, _DEPTH)
+    return _leads(m, callee.target, place, _DEPTH)
 
 
-def _leads(m: Machine, fn: FuncInfo, place: tuple[str, int], depth: int) -> bool:
+def _leads(m: Machine, func: Func, place: tuple[str, int], depth: int) -> bool:
+    fn = func.fn
     for call in _always(fn.body):
         if (fn.module.name, call.at) == place:
             return True
-        callee = _named(m, fn.module, call.func) if depth and _is_global(fn, call.func) else None
-        if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee.fn, place, depth - 1):
+        callee = paths.peek(m, inside(func), call.func) if depth and _is_global(fn, call.func) else None
+        if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee, place, depth - 1):
             return True
     return False
-
-
-def _named(m: Machine, module: ModuleInfo, node: ir.Node | None) -> Value | None:
-    """What a name, or an attribute of a module, stands for in the code of a module."""
-    return paths.peek(m, Frame(module, module.scope, HOST), node)
 
 
 def _is_global(fn: FuncInfo, node: ir.Node | None) -> bool:

@@ -1,9 +1,9 @@
-"""Arrays that a class keeps beside its children, in what JAX compares from call to call (layer: ``link``, room ``domains``).
+"""Arrays and numbers that a class keeps beside its children, in what JAX compares from call to call (layer: ``link``, room ``domains``).
 
 What a flatten function gives beside the children belongs to the type of an object. An array there is compared with that of
-the next object, and has no truth to give; with the same object nothing is compared. A number there that
-each turn of a loop counts on makes JAX compile in each. What it does: looks at objects that come
-to a compiled function, and come back. What it does not: look at fields that are declared as static, see `static_fields`.
+the next object, and has no truth to give; with the same object nothing is compared. A number there that each turn
+of a loop counts on makes JAX compile in each. What it does: looks at objects that come to a compiled function, and come back.
+What it does not: look at fields that are declared as static, see `static_fields`.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
 
@@ -64,7 +64,7 @@ def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> No
     if not f.loops or f.world.level or not spec.strict or not spec.modes & S:
         return
     results = result.items if type(result) is Tup else (result,)
-    for old in _replaced(m, f, transformed):
+    for old in _replaced(f, transformed):
         name = next(filter(None, (_counted(old, new) for new in results)), "")
         if name:
             m.emit(
@@ -74,7 +74,7 @@ def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> No
             return
 
 
-def _replaced(m: Machine, f: Frame, transformed: Transformed) -> list[Inst]:
+def _replaced(f: Frame, transformed: Transformed) -> list[Inst]:
     """The objects among the arguments of a call whose variables are set to what it gives."""
     node = surroundings.statement(f)
     if type(node) is not ir.Assign or type(node.value) is not ir.Call:

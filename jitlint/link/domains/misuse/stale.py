@@ -165,9 +165,10 @@ def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
     read = [(_owner(part, params), part.name) for part in _everywhere(fn) if type(part) is ir.Attr]
     found = {(owner, part) for owner, part in read if owner and _is_called(part, name)}
     if not found:
-        elsewhere = chain.from_iterable(fn.module.code())
-        if any(type(part) is ir.Attr and part.name == name for part in elsewhere):
-            found = {(owner, name) for owner, method in read if owner and method == _TRAINED}
+        found = {(owner, name) for owner, method in read if owner and method == _TRAINED}
+        elsewhere = chain.from_iterable(fn.module.code()) if found else ()
+        if not any(type(part) is ir.Attr and part.name == name for part in elsewhere):
+            return None
     return found.pop() if len(found) == 1 else None
 
 

@@ -204,17 +204,15 @@ def _value(f: Frame, node: ir.Node | None) -> Value | None:
 
 def _wraps_array(f: Frame, nodes: Sequence[ir.Expr]) -> bool:
     """Whether what goes through these side by side goes through the rows of traced arrays."""
-    parts = [_value(f, node) for node in nodes]
-    found = any(part is not None and _is_traced_array(part) for part in parts)
-    return found and not any(_is_list(f, node, part) for node, part in zip(nodes, parts))
+    found = any(part is not None and _is_traced_array(part) for part in (_value(f, node) for node in nodes))
+    return found and not any(_is_list(f, node) for node in nodes)
 
 
-def _is_list(f: Frame, node: ir.Node, value: Value | None) -> bool:
+def _is_list(f: Frame, node: ir.Node) -> bool:
     """Whether what an array is zipped with ends the loop: a list, of layers perhaps, or what may be one."""
     while type(node) is ir.Sub:
         node = node.obj
-    value = scopes.lookup(f, node.id) if type(node) is ir.Name and value is None else value
-    return type(node) in (ir.Name, ir.Attr) and type(value) not in (Arr, Tree)
+    return type(node) in (ir.Name, ir.Attr) and type(_value(f, node)) not in (Arr, Tree)
 
 
 def _turns(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterable: Value) -> _Turns | None:

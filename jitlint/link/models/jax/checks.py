@@ -6,6 +6,7 @@ what is no array. What it does not: speak of functions whose callers may be anyb
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from jitlint.infer.events import ApiMisuse, TransformMisuse
@@ -69,19 +70,17 @@ def _look_around(m: Machine, f: Frame, at: int, api: str) -> None:
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
 class _Unchecked:
     """It holds if the program makes the call, and nothing in it makes results of checks."""
 
-    __slots__ = ("_call", "_m")
-
-    def __init__(self, m: Machine, call: Step) -> None:
-        self._m = m
-        self._call = call
+    m: Machine
+    call: Step
 
     def holds(self, found: Found) -> bool:
         """Whether nobody can have caught what the check finds."""
-        code = (node for module in self._m.modules.values() for nodes in module.code() for node in nodes)
-        return hosts.are_made(self._m, self._call) and not any(
+        code = (node for module in self.m.modules.values() for nodes in module.code() for node in nodes)
+        return hosts.are_made(self.m, self.call) and not any(
             type(node) is ir.Call and last_name(node.func) == _CATCHING for node in code
         )
 

@@ -225,8 +225,9 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
 
 def _element(xs: Value) -> Value:
     """A list of which nobody knows how long it is, by one of its elements: all of them are leaves."""
-    known = type(xs) is not Seq or xs.kind != "list" or xs.items is not None or xs.rest is None
-    return xs if known or type(xs) is not Seq or xs.rest is None else xs.rest
+    if type(xs) is Seq and xs.kind == "list" and xs.items is None and xs.rest is not None:
+        return xs.rest
+    return xs
 
 
 def _is_real(value: Value) -> bool:
