@@ -164,12 +164,16 @@ def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
     params = {param.name for param in fn.node.params}
     read = [(_owner(part, params), part.name) for part in _everywhere(fn) if type(part) is ir.Attr]
     found = {(owner, part) for owner, part in read if owner and _is_called(part, name)}
-    if not found:
+    if not found and _is_part_elsewhere(fn, name):
         found = {(owner, name) for owner, method in read if owner and method == _TRAINED}
-        elsewhere = chain.from_iterable(fn.module.code()) if found else ()
-        if not any(type(part) is ir.Attr and part.name == name for part in elsewhere):
-            return None
     return found.pop() if len(found) == 1 else None
+
+
+def _is_part_elsewhere(fn: FuncInfo, name: str) -> bool:
+    """Whether code of the same module reads such a part of something."""
+    trains = any(type(part) is ir.Attr and part.name == _TRAINED for part in fn.parts)
+    code = chain.from_iterable(fn.module.code()) if trains else ()
+    return any(type(part) is ir.Attr and part.name == name for part in code)
 
 
 def _is_called(part: str, name: str) -> bool:
