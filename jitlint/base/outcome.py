@@ -146,6 +146,13 @@ class Narrows:
 
 
 @dataclass(frozen=True, slots=True)
+class Widens:
+    """A number of NumPy turns an array of 16-bit floats into one of more bits. Shown by asking JAX's promotion."""
+
+    words: ClassVar[str] = "JAX promotes the array, and gives numbers of twice as many bits."
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoresVariable:
     """The option that the flagged variable stands for stays as it was. Shown by asking `jax.config`."""
 
@@ -251,6 +258,7 @@ Outcome = Union[
     RepeatsDraw,
     IgnoresBounds,
     Narrows,
+    Widens,
     IgnoresVariable,
     DropsResult,
     LeavesOut,

@@ -10,6 +10,7 @@ from jitlint.base.outcome import (
     Narrows,
     RunsInMode,
     StaysLocal,
+    Widens,
 )
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.watch.runs import Runs
@@ -33,6 +34,12 @@ def narrows(outcome: Narrows, statement: Statement, runs: Runs) -> str | None:
     said = (message for place, message in runs.narrowed if statement.covers(place))
     message = next(said, None)
     return None if message is None else f"JAX warns: {message}"
+
+
+def widens(outcome: Widens, statement: Statement, runs: Runs) -> str | None:
+    """A number of NumPy widens an array in the statement."""
+    found = next((one for one in runs.widened if statement.covers(one.place)), None)
+    return None if found is None else f"{found.narrow} and a `{found.number}` gave {found.wide}"
 
 
 def ignores_variable(outcome: IgnoresVariable, statement: Statement, runs: Runs) -> str | None:

@@ -35,6 +35,7 @@ from jitlint.base.outcome import (
     StaysLocal,
     Unrolls,
     Unsynced,
+    Widens,
 )
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
@@ -46,6 +47,7 @@ from jitlint.confirm.told import (
     narrows,
     runs_in_mode,
     stays_local,
+    widens,
 )
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
 from jitlint.confirm.watch.runs import Runs
@@ -447,6 +449,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     LeavesOut: leaves_out,
     MakesNan: makes_nan,
     Narrows: narrows,
+    Widens: widens,
     IgnoresVariable: ignores_variable,
     MakesPairs: makes_pairs,
     StaysLocal: stays_local,
@@ -482,6 +485,9 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
     if isinstance(outcome, (MakesNan, Narrows)):
         return _somewhere(outcome, runs)
+    if isinstance(outcome, Widens):
+        for one in runs.widened:
+            return f"line {one.place[1]}: a `{one.number}` made {one.wide} of {one.narrow}"
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
             return f"line {access.stack[0][1]}: {access.message}"

@@ -291,6 +291,15 @@ class WideDtype(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class WidenedArray(Event):
+    """A number of NumPy makes an array of 16-bit floats wider. narrow: bfloat16; wide: float32. number: how it is written."""
+
+    narrow: str = ""
+    wide: str = ""
+    number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LateVariable(Event):
     """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable,
     or the option. made: such an array."""
@@ -444,6 +453,7 @@ AnyEvent = Union[
     DroppedUpdate,
     SilentAnswer,
     WideDtype,
+    WidenedArray,
     LateVariable,
     ImportIdiom,
     Mutation,

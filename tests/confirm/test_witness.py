@@ -25,6 +25,7 @@ from jitlint.base.outcome import (
     StaysLocal,
     Unrolls,
     Unsynced,
+    Widens,
 )
 from jitlint.confirm.witness import evidence, incident
 from tests.confirm.programs import runs
@@ -133,6 +134,11 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     ),
     (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
     (Narrows(), "x = jnp.zeros(3, jnp.float64)  # here\n", "Explicitly requested dtype float64"),
+    (
+        Widens(),
+        "import numpy as np\n\n@jax.jit\ndef f(x):\n    return x * np.sqrt(2.0)  # here\n\nf(jnp.ones(3, jnp.bfloat16))\n",
+        "bfloat16 and a `numpy.float64` gave float32",
+    ),
     (
         RunsInMode("evaluated"),
         f"{_DROPOUT}y = drop(False, x)  # here\n",
@@ -290,6 +296,10 @@ ABSENT: list[tuple[Outcome, str]] = [
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x[-3]  # here\n"),
     (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
     (Narrows(), "x = jnp.zeros(3, jnp.float32)  # here\ny = jnp.zeros(3, jnp.float64)\n"),
+    (
+        Widens(),
+        "import numpy as np\n\nx = jnp.ones(3, jnp.bfloat16)\ny = x * 2.0 * jnp.ones(3)  # here\nz = x * np.float32(2)\n",
+    ),
     (RunsInMode("evaluated"), f"{_DROPOUT}y = drop(True, x)  # here\nz = drop(False, x)\n"),
     (RunsInMode("trained"), f"{_DROPOUT}y = jax.grad(drop, 1)(False, x)  # here\n"),
     (RunsInMode("trained"), f"{_DROPOUT}y = drop(True, x)  # here\n"),

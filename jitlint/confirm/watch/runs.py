@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jitlint.confirm.watch.devices import Taken
     from jitlint.confirm.watch.environment import Setting
     from jitlint.confirm.watch.modes import Ran
+    from jitlint.confirm.watch.widening import Widened
 
 
 class Runs:
@@ -97,6 +98,15 @@ class Runs:
         with hearing(PROMOTES) as heard, jax.numpy_rank_promotion("warn"):
             observe(self.run, self.watched, jit=False)
         return heard
+
+    @functools.cached_property
+    def widened(self) -> Sequence[Widened]:
+        """Where numbers of NumPy, without jit, turn arrays of 16-bit floats into wider ones."""
+        from jitlint.confirm.watch.widening import watching
+
+        with watching() as found:
+            observe(self.run, self.watched, jit=False)
+        return found
 
     @functools.cached_property
     def settings(self) -> Sequence[Setting]:

@@ -21,7 +21,7 @@ from jitlint.link.models.arrays.results import (
     described,
     dtype_kind,
     dtype_named,
-    kind_on_host,
+    dtype_on_host,
     nested_rank,
 )
 from jitlint.link.values import fitting
@@ -123,7 +123,7 @@ def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
 def _measure_as(m: Machine, twin: ApiFunction, bound: Bound, out: Arr) -> None:
     rank, form = m.catalogue.rank(twin.name), lexicon().arrays.sizes.get(twin.name, "")
     asked = next((value for param, value in bound if param.name == "dtype"), NONE)
-    out.dtype = kind_on_host(m, twin, bound) if asked is NONE else dtype_named(asked)
+    out.dtype = dtype_on_host(m, twin, bound) if asked is NONE else dtype_named(asked)
     if rank is not None:
         out.rank = rank.of(described(bound, None))
     if form:

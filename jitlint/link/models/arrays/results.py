@@ -206,11 +206,15 @@ def _is_complex(made: Made) -> bool:
     return any(type(v) is Arr and v.dtype == "complex" for v in (made.receiver, *values))
 
 
-def kind_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:
-    """The kind of numbers that the twin of a function in NumPy gives: the same, but it does not give way to other types."""
+def dtype_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:
+    """The dtype that the twin of a function in NumPy gives: of the same kind, but it never gives way to other types. It is exact
+    for a number made of numbers of Python's and of such, where NumPy and JAX have the same defaults."""
     made = Made(fn, fn.result, bound, None, 0, "", 0, 0, True)
     found = _kind(m, made)
-    return "int" if found == "number" else found if found != "key" else None
+    kind = "int" if found == "number" else found if found != "key" else None
+    plain = all(type(v) is Py or (type(v) is Arr and v.host and v.rank == 0) for _, v in bound)
+    exact = _exact(m, made) if plain and kind == "float" else None
+    return dtype_of(kind, None if exact is None else without_star(exact))
 
 
 def dtype_kind(value: Value | None) -> str | None:

@@ -1,0 +1,75 @@
+"""Numbers of NumPy that make 16-bit floats wider (layer: ``link``, room ``values``).
+
+What it does: finds operators on an array whose dtype is known and a number that NumPy made, the type of which does not give way.
+What it does not: speak of arrays that are promoted by others, which is how mixed precision is written; nor of a function that
+turns what it computes into another type afterwards, which knows what it does.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue import dtypes
+from jitlint.infer.events import WidenedArray
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.values import Arr, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name, path_text
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_OPERATORS: Final = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+_NARROW: Final = frozenset({"bfloat16", "float16"})
+_WIDE: Final = frozenset({"float32", "float64"})
+_CASTS: Final = "astype"
+
+
+def check(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> None:
+    """Record an array that an operator makes wider."""
+    if op not in _OPERATORS:
+        return
+    for array, number in (pair, pair[::-1]):
+        narrow, wide = _narrow(array), _wide(number)
+        if narrow and wide:
+            node = _operation(f, at)
+            if node is not None and not _is_cast(f, node):
+                written = node.right if number is pair[1] else node.left
+                text = path_text(written) or (
+                    f"{path_text(written.func)}(...)" if type(written) is ir.Call else ""
+                )
+                m.emit(f, WidenedArray, at, None, Confidence.LIKELY, narrow=narrow, wide=wide, number=text)
+
+
+def _narrow(value: Value) -> str:
+    """The dtype of an array of JAX's that has 16-bit floats, else ""."""
+    exact = (
+        dtypes.exact_of(value.dtype) if type(value) is Arr and not value.host and value.kind is SEEN else None
+    )
+    return exact if exact in _NARROW else ""
+
+
+def _wide(value: Value) -> str:
+    """The dtype of a number that NumPy made, as JAX takes it, "" where that is none of more than 16 bits."""
+    if type(value) is not Arr or not value.host or value.rank != 0 or value.kind is not SEEN:
+        return ""
+    exact = dtypes.exact_of(value.dtype)
+    shown = dtypes.shown(exact) if exact is not None and not dtypes.is_weak(exact) else ""
+    return shown if shown in _WIDE else ""
+
+
+def _is_cast(f: Frame, node: ir.BinOp | None) -> bool:
+    """Whether the function turns something into another type afterwards, this operation's result or something later."""
+    parts = f.fn.parts if f.fn is not None else ()
+    before = {id(part) for part in below(node)} if node is not None else set()
+    casts = [part for part in parts if type(part) is ir.Call and last_name(part.func) == _CASTS]
+    return node is None or any(
+        id(cast) not in before and (cast.at > node.at or any(part is node for part in below(cast)))
+        for cast in casts
+    )
+
+
+def _operation(f: Frame, at: int) -> ir.BinOp | None:
+    parts = f.fn.parts if f.fn is not None else ()
+    return next((part for part in parts if type(part) is ir.BinOp and part.at == at), None)
