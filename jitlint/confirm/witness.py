@@ -459,9 +459,11 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
 }
 
 
-def _somewhere(outcome: MakesNan | Narrows, runs: Runs) -> str | None:
+def _somewhere(outcome: MakesNan | Narrows | Widens, runs: Runs) -> str | None:
     if isinstance(outcome, MakesNan):
         return str(runs.nans.raised) if runs.nans.raised is not None else None
+    if isinstance(outcome, Widens):
+        return f"line {runs.widened[0].place[1]} gives {runs.widened[0].wide}" if runs.widened else None
     return f"line {runs.narrowed[0][0][1]}: {runs.narrowed[0][1]}" if runs.narrowed else None
 
 
@@ -483,11 +485,8 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
-    if isinstance(outcome, (MakesNan, Narrows)):
+    if isinstance(outcome, (MakesNan, Narrows, Widens)):
         return _somewhere(outcome, runs)
-    if isinstance(outcome, Widens):
-        for one in runs.widened:
-            return f"line {one.place[1]}: a `{one.number}` made {one.wide} of {one.narrow}"
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
             return f"line {access.stack[0][1]}: {access.message}"
