@@ -82,6 +82,8 @@ class Types(msgspec.Struct, frozen=True):
     partials: frozenset[str]
     tracers: frozenset[str]
     host_arrays: frozenset[str]
+    no_arrays: frozenset[str]
+    no_jax_arrays: frozenset[str]
     holders: frozenset[str]
     scalars: dict[str, tuple[str, ...]]
     maps: frozenset[str]
@@ -283,6 +285,7 @@ class Evidence(msgspec.Struct, frozen=True):
     numpy_names: frozenset[str]
     tracer_words: tuple[str, ...]
     first_runs: frozenset[str]
+    backends: frozenset[str]
     kind_words: frozenset[str]
     form_words: frozenset[str]
 

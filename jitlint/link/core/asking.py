@@ -82,13 +82,7 @@ def _question_of(m: Machine, f: Frame, test: ir.Node) -> _Question:
 def _question(m: Machine, f: Frame, test: ir.Node) -> _Question:
     about: list[ir.Node] = []
     asked = _asked(m, f, test, _DEEP, about)
-    chosen = [
-        node
-        for node in ir_walk.nodes(test)
-        if type(node) is ir.Compare
-        and node.ops in (["is"], ["is not"])
-        and isinstance(node.rights[0], (ir.Name, ir.Attr))
-    ]
+    chosen = [node for node in ir_walk.nodes(test) if type(node) is ir.Compare and _may_ask_for_module(node)]
     if asked is None and not chosen:
         return _NONE
     names = {part.id: None for node in about for part in ir_walk.nodes(node) if type(part) is ir.Name}
@@ -183,10 +177,22 @@ def _is_about_tracers(f: Frame, names: tuple[str, ...]) -> bool:
     return False
 
 
+def _may_ask_for_module(node: ir.Compare) -> bool:
+    """Whether a comparison is with something that may be a module, or the name of one."""
+    right = node.rights[0]
+    if node.ops in _IDENTICAL:
+        return isinstance(right, (ir.Name, ir.Attr))
+    named = right.value if type(right) is ir.Const else ir_walk.last_name(right)
+    return node.ops in _EQUAL and isinstance(named, str) and named in lexicon().evidence.backends
+
+
 def _asks_for_module(m: Machine, f: Frame, node: ir.Compare) -> bool:
     """Whether a comparison asks which of NumPy and its twin was chosen: that hangs on what is traced."""
-    chosen = {alt.dotted for alt in alternatives(paths.peek(m, f, node.left) or UNKNOWN) if type(alt) is Ext}
-    return {"numpy", "jax.numpy"} <= chosen
+    chosen, right = alternatives(paths.peek(m, f, node.left) or UNKNOWN), node.rights[0]
+    if UNKNOWN in chosen:
+        asked = alternatives(paths.peek(m, f, right) or UNKNOWN)
+        return type(right) is ir.Const or any(type(alt) is Ext and alt.dotted in _TWINS for alt in asked)
+    return {alt.dotted for alt in chosen if type(alt) is Ext} >= _TWINS
 
 
 def _method(f: Frame, func: ir.Node | None) -> FuncInfo | None:
@@ -220,6 +226,9 @@ def _is_long(fn: FuncInfo) -> bool:
     return len(fn.parts) > _LONGEST
 
 
+_IDENTICAL: Final = (["is"], ["is not"])
+_EQUAL: Final = (["=="], ["!="])
+_TWINS: Final = frozenset({"numpy", "jax.numpy"})
 _NONE: Final = _Question(False, False, (), ())
 _TRACING: Final = "tracing"
 _KIND: Final = "kind"

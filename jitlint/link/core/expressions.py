@@ -50,11 +50,10 @@ from jitlint.link.values import (
     iteration,
     operators,
     paths,
-    sorting,
     subscripts,
     text_format,
 )
-from jitlint.link.values.questions import truths
+from jitlint.link.values.questions import sorting, truths
 from jitlint.syntax import ir
 
 Evaluator = Callable[[Machine, Frame, Any], Value]

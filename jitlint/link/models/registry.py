@@ -50,8 +50,9 @@ from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
-from jitlint.link.values import callbacks, classes, hashing, sorting
+from jitlint.link.values import callbacks, classes, hashing
 from jitlint.link.values.library_objects import made, makes_initialiser, variable
+from jitlint.link.values.questions import sorting
 from jitlint.syntax import ir
 
 Handler = Callable[[Machine, Frame, int, Args], Value]

@@ -48,6 +48,7 @@ from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, callbacks, classes, fields, flattening, library_objects, operators
+from jitlint.link.values.questions import filling
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
 from jitlint.link.values.questions.ownership import outlives
 
@@ -219,7 +220,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     if found is not None:
         if obj.cls.scope.level < f.world.floor:
             m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
-        return bind_descriptor(m, f, at, found, obj)
+        return UNKNOWN if filling.is_replaced(obj.cls, found) else bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
         return Class(obj.cls)
     if name == "__dataclass_fields__":
@@ -249,8 +250,12 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
         return Bound(found, recv)
     if type(found) is Descr:
         return _bind_wrapped(m, f, at, found, recv)
-    if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
-        return _described(m, f, at, found, recv)
+    if type(found) is Inst and isinstance(recv, (Inst, Tup)) and recv.cls is not None:
+        if any("__get__" in cls.namespace for cls in mro(found.cls)):
+            return _described(m, f, at, found, recv)
+        return (
+            UNKNOWN if filling.is_filled_by_name(recv.cls) else found
+        )  # it may only mark what comes in its place
     if type(found) is Union:
         return functools.reduce(join, [bind_descriptor(m, f, at, alt, recv) for alt in found.alts])
     return found
@@ -362,9 +367,7 @@ def _class_attribute(obj: Class, name: str, found: Value) -> Value:
         return found
     if is_plain_enum(obj.info):
         return Py("enum", f"{obj.info.qualname}.{name}")
-    if metaclass_method(obj.info, "__new__") is not None:
-        return UNKNOWN  # the metaclass may have put something else there
-    return found
+    return UNKNOWN if filling.is_replaced(obj.info, found, of_class=True) else found
 
 
 def _function(m: Machine, f: Frame, at: int, obj: Func, name: str) -> Value:

@@ -97,9 +97,11 @@ def _get_from_constant(m: Machine, f: Frame, at: int, obj: Py, index: Value) -> 
     return UNKNOWN
 
 
-def _get_from_instance(m: Machine, f: Frame, at: int, obj: Inst, index: Value) -> Value:
+def _get_from_instance(m: Machine, f: Frame, at: int, obj: Inst | Tup, index: Value) -> Value:
     method = find_method(obj, "__getitem__")
-    return evaluator.call(m, f, at, method, Args([obj, index])) if method is not None else UNKNOWN
+    if method is None:
+        return _sequence(m, f, at, obj, index) if type(obj) is Tup else UNKNOWN
+    return evaluator.call(m, f, at, method, Args([obj, index]))
 
 
 def _get_place(m: Machine, f: Frame, at: int, obj: At, index: Value) -> Value:
@@ -474,7 +476,7 @@ def remove(m: Machine, f: Frame, at: int, target: Map | Seq, index: Value) -> No
 _GETS: Final[dict[type, Callable[[Machine, Frame, int, Any, Value], Value]]] = {
     Arr: _array,
     Tree: _tree,
-    Tup: _sequence,
+    Tup: _get_from_instance,
     Seq: _sequence,
     Map: _get_from_dict,
     Py: _get_from_constant,

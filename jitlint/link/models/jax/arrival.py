@@ -32,8 +32,9 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, parameters, pytrees, sorting
+from jitlint.link.values import iteration, parameters, pytrees
 from jitlint.link.values.library_objects import SPLIT
+from jitlint.link.values.questions import sorting
 from jitlint.link.values.questions.signatures import (
     Signature,
     constant_ints,

@@ -1,6 +1,7 @@
-"""Fields that a constructor of `equinox` leaves out, which is refused (layer: ``link``, room ``values``).
+"""Fields that a constructor sets, or leaves out (layer: ``link``, room ``values``).
 
-What it does: says which annotated field a constructor that has run certainly did not set. What it does not: speak of what is set
+What it does: says which annotated field a constructor of `equinox` that has run certainly did not set, which is refused, and
+whether a constructor sets what nobody can read. What it does not: speak of what is set
 in a way that cannot be read, or of a constructor that was not followed to its end.
 """
 
@@ -11,17 +12,21 @@ from typing import Final
 
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Func, Inst
+from jitlint.infer.values import Descr, Func, Inst, Value, Xform
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import fields
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import metaclass_method, mro
 from jitlint.syntax import ir
 
 _ROLE: Final = "eqx"
 _HIDDEN: Final = frozenset({"setattr", "__setattr__", "__dict__", "vars", "update"})
 """Names in code that may set fields in a way that cannot be read."""
+_SETTERS: Final = frozenset({"setattr", "__setattr__"})
+_TABLES: Final = frozenset({"__dict__", "vars"})
+_MAKERS: Final = ("__init__", "__new__", "__post_init__", "__init_subclass__")
+_MADE_BY: Final = ("__new__", "__init__", "__call__")
 _ABSTRACT: Final = "Abstract"
 
 
@@ -36,6 +41,27 @@ def check(m: Machine, f: Frame, at: int, inst: Inst) -> None:
             f, ApiMisuse, at, api=cls.name, problem="wrong-call", detail="unset", parameter=missing,
             exception="TypeError",
         )  # fmt: skip
+
+
+def is_filled_by_name(info: ClassInfo) -> bool:
+    """Whether constructors of a class, or what makes its subclasses, put members into place whose names cannot be read."""
+    makers = [one.namespace[name] for one in mro(info) for name in _MAKERS if name in one.namespace]
+    functions = [maker.func if type(maker) is Descr else maker for maker in makers]
+    return any(_fills(part) for func in functions if type(func) is Func for part in func.fn.parts)
+
+
+def _fills(node: ir.Node) -> bool:
+    if type(node) is not ir.Call or ir_walk.last_name(node.func) not in _SETTERS:
+        return ir_walk.last_name(node) in _TABLES
+    return len(node.args) < 2 or type(node.args[-2].value) is not ir.Const
+
+
+def is_replaced(info: ClassInfo, found: Value, of_class: bool = False) -> bool:
+    """Whether the metaclass of a class may have put something else than this member in its place: there, or in each object."""
+    if info.metaclass is None or isinstance(found, (Func, Xform, Descr)):
+        return False
+    makers = _MADE_BY[:2] if of_class else _MADE_BY
+    return any(metaclass_method(info, name) is not None for name in makers)
 
 
 def _missing(inst: Inst) -> Iterator[str]:

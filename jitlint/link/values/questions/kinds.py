@@ -278,9 +278,10 @@ def _instance_of_library_class(m: Machine, value: Value, name: str) -> bool | No
         return is_callable(value)
     if name in types.partials:
         return _instance_of_partial(value)
-    if isinstance(value, (Arr, Py)) and name.startswith(("flax.", "haiku.", "equinox.", "optax.")):
+    if isinstance(value, (Arr, Py)) and name.startswith(tuple(types.no_arrays)):
         return False
-    return None
+    of_jax = type(value) is Arr and (bool(value.modes) or not value.host)
+    return False if of_jax and name.startswith(tuple(types.no_jax_arrays)) else None
 
 
 def _is_static(value: Value) -> bool:
