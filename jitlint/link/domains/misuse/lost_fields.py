@@ -20,7 +20,6 @@ from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 _FLATTEN: Final = "tree_flatten"
 _UNFLATTEN: Final = "tree_unflatten"
@@ -120,7 +119,6 @@ def _pairs(node: ir.Node) -> Iterator[tuple[ir.Node, ir.Node]]:
 
 
 def _is_read(info: ClassInfo, name: str) -> bool:
-    """Whether a method of the class, other than its constructor, reads an attribute of an object."""
-    methods = [_method(info, key) for c in mro(info) for key in c.namespace if key != "__init__"]
-    parts = (part for fn in methods if fn is not None for part in below(fn.body))
-    return any(type(part) is ir.Attr and part.name == name for part in parts)
+    """Whether code of the module of a class, other than its constructor, reads an attribute of such a name."""
+    outside = (fn for fn in info.module.functions if fn.qualname != f"{info.qualname}.__init__")
+    return any(type(part) is ir.Attr and part.name == name for fn in outside for part in fn.parts)

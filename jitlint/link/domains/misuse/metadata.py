@@ -14,16 +14,15 @@ from collections.abc import Iterator
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse, VaryingArgument
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NONE, Arr, Func, Inst, S, Tup, Value, alternatives, const_of
+from jitlint.infer.values import NONE, Arr, Inst, S, Tup, Value, alternatives, const_of
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names
-from jitlint.link.tables.results import only_returned
-from jitlint.link.values import classes, flattening
+from jitlint.link.values import flattening
+from jitlint.link.values.questions.registering import is_in_type
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def check(m: Machine, f: Frame, transformed: Transformed) -> None:
@@ -91,16 +90,6 @@ def _counted(old: Inst, new: Value) -> str:
         return ""
     for name in sorted(flattening.static_names(old)):
         one, other = (const_of(each) for each in (old.attrs.get(name, NONE), new.attrs.get(name, NONE)))
-        if type(one) is int and type(other) is int and one != other and _is_in_type(old, name):
+        if type(one) is int and type(other) is int and one != other and is_in_type(old, name):
             return name
     return ""
-
-
-def _is_in_type(value: Inst, name: str) -> bool:
-    """Whether an attribute is certainly a part of the type of an object, and not left out where it is flattened."""
-    flatten = classes.flatten_method(value.cls)
-    if type(flatten) is not Func:
-        return name in flattening.meta_names(value.cls)
-    pair = only_returned(flatten.fn.parts)
-    rest = pair.elts[1] if type(pair) is ir.Tuple and len(pair.elts) == 2 else None
-    return any(type(part) is ir.Attr and part.name == name for part in below(rest))

@@ -29,6 +29,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _TRAINED: Final = "apply_gradients"
+_MUTABLE: Final = "mutable"
 _RENEWING: Final = frozenset({"replace", "_replace", _TRAINED})
 _RANDOM: Final = "jax.random."
 
@@ -39,10 +40,8 @@ class Lost:
 
     __slots__ = ("filled", "unread")
 
-    def __init__(
-        self, own: Sequence[ir.Node], code: Iterable[ir.Node], outer: Set[str] = frozenset()
-    ) -> None:
-        mentioned = Counter(part.id for part in code if type(part) is ir.Name)
+    def __init__(self, own: Sequence[ir.Node], names: Iterable[str], outer: Set[str] = frozenset()) -> None:
+        mentioned = Counter(names)
         self.unread = frozenset(name for name, times in mentioned.items() if times == 1 and name not in outer)
         self.filled = _only_filled(own, mentioned)
 
@@ -54,14 +53,15 @@ Known = dict[Hashable, Lost]
 def _lost_in(known: Known, fn: FuncInfo) -> Lost:
     if fn.id not in known:
         outer = {*fn.node.global_names, *fn.node.nonlocal_names}
-        known[fn.id] = Lost(fn.parts, _everywhere(fn), outer)
+        known[fn.id] = Lost(fn.parts, _own_names(fn), outer)
     return known[fn.id]
 
 
 def _lost_by(known: Known, module: ModuleInfo) -> Lost:
     """What the body of a module, and nothing else in it, mentions."""
     if module.name not in known:
-        known[module.name] = Lost((), chain.from_iterable(module.code()))
+        code = chain.from_iterable(module.code())
+        known[module.name] = Lost((), [part.id for part in code if type(part) is ir.Name])
     return known[module.name]
 
 
@@ -159,6 +159,14 @@ def _everywhere(fn: FuncInfo) -> Iterator[ir.Node]:
         yield from inner.parts
 
 
+def _own_names(fn: FuncInfo) -> Iterator[str]:
+    """The names that a function mentions, and those that functions written in it take from around them."""
+    yield from (part.id for part in fn.parts if type(part) is ir.Name)
+    for inner in inner_functions(fn.module, fn.body):
+        own = set(inner.node.local_names)
+        yield from (part.id for part in inner.parts if type(part) is ir.Name and part.id not in own)
+
+
 def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
     """The state, and its part, that a variable is called for, if the function reads that, or hands the state to one that may."""
     params = {param.name for param in fn.node.params}
@@ -166,7 +174,27 @@ def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
     found = {(owner, part) for owner, part in read if owner and _is_called(part, name)}
     if not found and _is_part_elsewhere(fn, name):
         found = {(owner, name) for owner, method in read if owner and method == _TRAINED}
+    if not found:
+        collected = _collected(fn, name)
+        found = {(owner, part) for owner, part in read if owner and part in collected}
     return found.pop() if len(found) == 1 else None
+
+
+def _collected(fn: FuncInfo, name: str) -> set[str]:
+    """The collections of variables that a model changes, where a variable gets what it made of them; also by the same name in a
+    function written inside, which hands that out."""
+    calls = [
+        part.value
+        for part in _everywhere(fn)
+        if type(part) is ir.Assign and type(part.value) is ir.Call and name in bound_by(part)
+    ]
+    mutable = [arg.value for call in calls for arg in call.args if arg.name == _MUTABLE]
+    return {
+        part.value
+        for node in mutable
+        for part in below(node)
+        if type(part) is ir.Const and isinstance(part.value, str)
+    }
 
 
 def _is_part_elsewhere(fn: FuncInfo, name: str) -> bool:

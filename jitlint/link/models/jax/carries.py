@@ -32,6 +32,7 @@ from jitlint.infer.values import (
     Tup,
     Union,
     Value,
+    const_of,
 )
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
@@ -39,6 +40,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.maps import varying
 from jitlint.link.values import fitting, flattening, pytrees
 from jitlint.link.values.operators import operand_of
+from jitlint.link.values.questions.registering import is_in_type
 
 _WORDS: Final = {
     "none": "`None`",
@@ -207,8 +209,12 @@ def _fields_to_compare(init: Inst, out: Inst, path: str, verbs: tuple[str, str],
             continue
         if name not in static:
             pairs.append((f"{path}.{name}", x, y))
-        elif type(x) is Py and type(y) is Py and NO_CONST not in (x.const, y.const) and x.const != y.const:
-            return f"the static field `{name}` is {x.const!r} where it {verbs[0]}, {y.const!r} where it {verbs[1]}{where}"
+        elif (
+            NO_CONST not in (one := const_of(x), other := const_of(y))
+            and one != other
+            and is_in_type(init, name)
+        ):
+            return f"the static field `{name}` is {one!r} where it {verbs[0]}, {other!r} where it {verbs[1]}{where}"
     return pairs
 
 

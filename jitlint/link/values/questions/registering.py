@@ -1,6 +1,6 @@
-"""Classes that say how they are flattened, and that nobody registers (layer: ``link``, room ``values``).
+"""Classes that say how they are flattened: what is in their type, and which nobody registers (layer: ``link``, room ``values``).
 
-What it does: reads the module of the class. What it does not: speak of classes with bases or decorators, or of modules that neither
+What it does: reads their methods, and their modules. What it does not: miss one with bases or decorators, or in modules that neither
 import what registers a class nor register another one: somebody else may do so for them.
 """
 
@@ -10,7 +10,10 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import Func, Inst
 from jitlint.link.tables import ir_walk
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import classes, flattening
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -45,3 +48,13 @@ def _may_register(node: ir.Node, name: str) -> bool:
 
 def _mentions(node: ir.Node, name: str) -> bool:
     return any(type(part) is ir.Name and part.id == name for part in below(node))
+
+
+def is_in_type(value: Inst, name: str) -> bool:
+    """Whether an attribute is certainly a part of the type of an object, and not left out where it is flattened."""
+    flatten = classes.flatten_method(value.cls)
+    if type(flatten) is not Func:
+        return name in flattening.meta_names(value.cls)
+    pair = only_returned(flatten.fn.parts)
+    rest = pair.elts[1] if type(pair) is ir.Tuple and len(pair.elts) == 2 else None
+    return any(type(part) is ir.Attr and part.name == name for part in below(rest))
