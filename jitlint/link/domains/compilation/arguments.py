@@ -115,9 +115,16 @@ def _is_variant(q: Question, variation: Variation, made: ir.Call) -> bool:
     loops = [loop for loop in variation.loops if type(loop) is ir.For and not variation.counts(loop.iter)]
     chosen = {name.id for name in ir_walk.bound_names([loop.target for loop in loops])}
     if not variation.loops and q.frame.fn is not None:
-        chosen |= {param.name for param in q.frame.fn.node.params}
+        chosen |= {param.name for param in q.frame.fn.node.params if not _is_steady(variation, param.name)}
     given = ir_walk.nodes([arg.value for arg in made.args])
     return any(type(part) is ir.Name and part.id in chosen for part in given)
+
+
+def _is_steady(variation: Variation, parameter: str) -> bool:
+    """Whether the caller is known, and hands the same over in each turn of its loop."""
+    outer, given = variation.given.get(parameter, (None, None))
+    mentioned = (part.id for part in ir_walk.nodes(given) if type(part) is ir.Name)
+    return outer is not None and outer.assigned.isdisjoint(mentioned)
 
 
 def finish(log: CompilationLog) -> None:

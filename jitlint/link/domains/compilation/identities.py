@@ -36,9 +36,7 @@ def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: V
     if type(made) is Inst and equal_to_itself_only(made.cls):
         return f"a new `{made.cls.name}`"
     value = variation.static(node.func)
-    if type(value) is Class and equal_to_itself_only(value.info):
-        return f"a new `{value.info.name}`"
-    return _handed_out(log.m, value) if type(value) is Func else _of_closures(value)
+    return _handed_out(log.m, value) if type(value) is Func else _of_class(value) or _of_closures(value)
 
 
 def _of_closures(func: Value | None) -> str:
@@ -67,7 +65,13 @@ def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None) -> str
     if inner or type(node) is ir.Lambda:
         return "a new inner function" if inner else "a new lambda"
     called = parameters.resolve(m, func.scope, node.func) if type(node) is ir.Call else None
-    return _of_closures(called)
+    return _of_class(called) or _of_closures(called)
+
+
+def _of_class(called: Value | None) -> str:
+    """What a class makes whose objects are equal only to themselves, or ""."""
+    own = type(called) is Class and equal_to_itself_only(called.info)
+    return f"a new `{called.info.name}`" if type(called) is Class and own else ""
 
 
 def equal_to_itself_only(info: ClassInfo) -> bool:
