@@ -454,6 +454,8 @@ def _asks_for_no_trace(node: ir.Node) -> bool:
     if type(node) is not ir.Call or not isinstance(node.func, (ir.Attr, ir.Name)):
         return False
     name = node.func.name if isinstance(node.func, ir.Attr) else node.func.id
+    if name == "all_variants":
+        return {arg.name for arg in node.args if _is_declined(arg)} >= _TRACING
     return name == "variants" and not any(_asks_for_a_trace(arg) for arg in node.args)
 
 
@@ -465,8 +467,15 @@ def _is_of_chex(f: Frame, node: ir.Node) -> bool:
 
 
 def _asks_for_a_trace(arg: ir.Arg) -> bool:
-    written = type(arg.value) is ir.Const and not arg.value.value  # `with_jit=False`
-    return bool(arg.star) or (arg.name in ("with_jit", "with_pmap") and not written)
+    return bool(arg.star) or (arg.name in _TRACING and not _is_declined(arg))
+
+
+_TRACING: Final = frozenset({"with_jit", "with_pmap"})
+"""The variants of chex that trace."""
+
+
+def _is_declined(arg: ir.Arg) -> bool:
+    return type(arg.value) is ir.Const and not arg.value.value  # `with_jit=False`
 
 
 def call_inherited(m: Machine, f: Frame, at: int, obj: Inst, args: Args) -> Value:
