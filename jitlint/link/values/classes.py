@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Role
 from jitlint.infer.grounds import GUESSED
