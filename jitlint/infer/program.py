@@ -54,7 +54,7 @@ class FuncInfo:
     resigned: a decorator may have changed what it takes. veiled: one of a library that is not known, which may map it over its arguments.
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
     asks: by how many calls it is looked through, whether it asks if something is traced, or of which kind or form something is.
-    answers: its variables that are set to answers, with the questions.
+    answers: its variables that are set to answers, with the questions. spans: those that it sets more than once, and where first and last.
     """
 
     id: int
@@ -82,6 +82,7 @@ class FuncInfo:
     asks: dict[int, str | None] = field(default_factory=dict)
     answers: dict[str, list[ir.Node]] | None = None
     surroundings: Any = None
+    spans: dict[str, tuple[int, int]] | None = None
     registers: bool = field(init=False)
     positional: tuple[str, ...] | None = field(init=False)
     _body: list[ir.Stmt] | None = None

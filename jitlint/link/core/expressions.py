@@ -130,7 +130,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         if obj is UNKNOWN:
             args = arguments(m, f, node.args)
             if _gives_names(args):
-                _tell(m, f, Called(node, UNKNOWN, args, UNKNOWN), True)
+                _tell(m, f, node, UNKNOWN, args, UNKNOWN, True)
             guesses.guess(m, f, node.at, node.func.name, args)
             return UNKNOWN
         if f.world.floor and node.func.name in lexicon().containers.changing:
@@ -149,14 +149,19 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         host_calls.note(m, f, node, func, args, result)
     by_name = _gives_names(args)
     if by_name or not f.world.level:
-        _tell(m, f, Called(node, func, args, result), by_name)
+        _tell(m, f, node, func, args, result, by_name)
     return result
 
 
-def _tell(m: Machine, f: Frame, called: Called, by_name: bool) -> None:
+def _tell(
+    m: Machine, f: Frame, node: ir.Call, callee: Value, args: Args, result: Value, by_name: bool
+) -> None:
     """Domains hear of a call."""
-    for hear in m.domains.hearing(type(called.callee), by_name):
-        hear(f, called)
+    hearing = m.domains.hearing(callee.__class__, by_name)
+    if hearing:
+        called = Called(node, callee, args, result)
+        for hear in hearing:
+            hear(f, called)
 
 
 def _gives_names(args: Args) -> bool:

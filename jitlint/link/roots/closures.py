@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import UNKNOWN, Arr, Func
 from jitlint.link.tables.ir_walk import bound_by
@@ -23,12 +21,16 @@ def forget_rebound(func: Func) -> None:
 
 def _rebound(fn: FuncInfo, made: int) -> set[str]:
     """The variables that a function sets both above and below a place."""
-    found = list(_bound(fn))
-    return {name for name, at in found if at < made} & {name for name, at in found if at > made}
+    if fn.spans is None:
+        fn.spans = _spans(fn)
+    return {name for name, (first, last) in fn.spans.items() if first < made < last}
 
 
-def _bound(fn: FuncInfo) -> Iterator[tuple[str, int]]:
-    """The variables that a function sets, and where."""
-    yield from ((param.name, fn.node.at) for param in fn.node.params)
+def _spans(fn: FuncInfo) -> dict[str, tuple[int, int]]:
+    """The variables that a function sets more than once, and where it does so first and last."""
+    found = {param.name: (fn.node.at, fn.node.at) for param in fn.node.params}
     for node in fn.parts:
-        yield from ((name, node.at) for name in bound_by(node))
+        for name in bound_by(node):
+            first, last = found.get(name, (node.at, node.at))
+            found[name] = min(first, node.at), max(last, node.at)
+    return {name: span for name, span in found.items() if span[0] < span[1]}

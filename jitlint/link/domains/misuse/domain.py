@@ -76,8 +76,9 @@ class Misuse(Domain[None]):
             if type(value) is not Xform and type(node.value) is ir.Call:
                 idioms.thrown_away(self.m, f, node, value)
         elif type(node) is ir.Assign:
-            counts.check(self.m, f, node, value)
-            stale.check(self._lost, self.m, f, node)
+            if type(node.value) is ir.Call:
+                counts.check(self.m, f, node, value)
+                stale.check(self._lost, self.m, f, node)
         elif type(node) is ir.Import:
             for name in node.names:
                 if name.asname:
