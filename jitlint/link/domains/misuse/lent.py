@@ -38,6 +38,8 @@ def stored(m: Machine, f: Frame, store: Store) -> None:
     """An element is assigned."""
     if store.kind == "element":
         _write(m, f, store.at, store.owner)
+        if store.old is not None:  # what comes in its place may be like it, and is then the same value here
+            (_LENT.of(f) or {}).pop(id(store.old), None)
 
 
 def changed(m: Machine, f: Frame, change: Change) -> None:
