@@ -10,7 +10,7 @@ from jitlint.catalogue.dtypes import plain_kind
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SAID, weaken
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import anonymous, join
 from jitlint.infer.objects import forget_notes, is_cold
 from jitlint.infer.values import (
     FRESH,
@@ -465,7 +465,10 @@ def store_in_instance(
     if outlives(inst, value):
         value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
     old = inst.attrs.get(name)
-    inst.attrs[name] = value if old is None or (not several and inst.token is f.token) else join(old, value)
+    certain = old is None or (not several and inst.token is f.token)
+    inst.attrs[name] = (
+        value if certain or old is None else anonymous(join(old, value))
+    )  # of two keys, perhaps this
 
 
 _GETTERS: dict[type, Any] = {

@@ -26,6 +26,7 @@ _NEEDY: Final = "$needs parameters"
 """The attribute in which an optimiser remembers which transformation it is, or has inside, that needs them."""
 _VALUED: Final = "$needs the value"
 _SEARCHES: Final = "$searches"
+_SIGNED: Final = "$goes down"
 _UPDATES: Final = "optax.apply_updates"
 
 
@@ -52,7 +53,7 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
         return
     if _inside(owner, COPIES):
         _keeps_state(m, f, at)
-    usage.updated(m, f, at)
+    usage.updated(m, f, at, bool(_inside(owner, _SIGNED)))
     unread = _unread(f, at)
     if unread:
         m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, what=owner.dotted, unread=unread)
@@ -147,6 +148,7 @@ def _remember(made: ExtInst, dotted: str, args: Args) -> None:
         (_SEARCHES, contracts.searching if not told else frozenset(), contracts.composing),
         (_VALUED, contracts.needs_value, contracts.composing),
         (COPIES, contracts.copies_parameters, whole),
+        (_SIGNED, contracts.complete, contracts.composing),
     ):
         inside = next(filter(None, (_inside(part, mark) for given in parts for part in _each(given))), "")
         found = dotted if dotted in names else inside if dotted in around else ""

@@ -67,13 +67,14 @@ def _leaves_out(mask: Value, depth: int = _DEPTH) -> bool:
     return by_key or any(_leaves_out(part, depth - 1) for part in mask.entries.values())
 
 
-def updated(m: Machine, f: Frame, at: int) -> None:
-    """``updates, state = tx.update(grads, state)``: what becomes of the updates, and where the state is from."""
+def updated(m: Machine, f: Frame, at: int, signed: bool) -> None:
+    """``updates, state = tx.update(grads, state)``: what becomes of the updates, and where the state is from. signed: the updates
+    go down the slope, as those of a whole optimiser do, and those of its parts do not."""
     pair = surroundings.bound_pair(f, at)
     updates = pair[0].elts[0] if pair is not None else None
     if pair is None or type(updates) is not ir.Name:
         return
-    for place, node in derivatives.descents(f):
+    for place, node in derivatives.descents(f) if signed else ():
         if type(node) is ir.Name and node.id == updates.id and place > at:
             m.emit(f, OddOptimiser, place, None, Confidence.LIKELY, problem="subtracted", name=updates.id)
     state = derivatives.argument(pair[1], 1, "state")
