@@ -202,6 +202,7 @@ class Captures(msgspec.Struct, frozen=True):
     random: frozenset[str]
     tracked_roles: frozenset[str]
     refusing_roles: frozenset[str]
+    inline: frozenset[str]
     settings: frozenset[str]
     streams: frozenset[str]
     updating: frozenset[str]

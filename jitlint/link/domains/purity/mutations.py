@@ -162,11 +162,21 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
         return
     if surroundings.undone(f, changed) or surroundings.asks_for_tracers(f) or surroundings.leads_to_raise(f):
         return
-    if surroundings.runs_first(f) or _counts_traces(f, changed):
+    if surroundings.runs_first(f) or _counts_traces(f, changed) or _is_handed_out(f, changed):
         return
     if f.module.is_test:
         level = Confidence.POSSIBLE
     m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)
+
+
+def _is_handed_out(f: Frame, changed: str) -> bool:
+    """Whether the function around makes what is changed, and the function that changes it, and has nothing but `jax.checkpoint`
+    around that, which runs it at each call."""
+    around = f.scope.parent.fn if f.scope.parent is not None else None
+    if f.fn is None or around is None or changed not in map(str.lower, around.node.local_names):
+        return False
+    marks = [mark.func if type(mark) is ir.Call else mark for mark in f.fn.node.decorators]
+    return bool(marks) and all(last_name(mark) in lexicon().captures.inline for mark in marks)
 
 
 def _is_made_for_traces(f: Frame) -> bool:
