@@ -287,6 +287,7 @@ class Evidence(msgspec.Struct, frozen=True):
     tracer_words: tuple[str, ...]
     first_runs: frozenset[str]
     backends: frozenset[str]
+    twins: frozenset[str]
     kind_words: frozenset[str]
     form_words: frozenset[str]
 

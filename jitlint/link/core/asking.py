@@ -188,11 +188,12 @@ def _may_ask_for_module(node: ir.Compare) -> bool:
 
 def _asks_for_module(m: Machine, f: Frame, node: ir.Compare) -> bool:
     """Whether a comparison asks which of NumPy and its twin was chosen: that hangs on what is traced."""
+    twins = lexicon().evidence.twins
     chosen, right = alternatives(paths.peek(m, f, node.left) or UNKNOWN), node.rights[0]
     if UNKNOWN in chosen:
         asked = alternatives(paths.peek(m, f, right) or UNKNOWN)
-        return type(right) is ir.Const or any(type(alt) is Ext and alt.dotted in _TWINS for alt in asked)
-    return {alt.dotted for alt in chosen if type(alt) is Ext} >= _TWINS
+        return type(right) is ir.Const or any(type(alt) is Ext and alt.dotted in twins for alt in asked)
+    return {alt.dotted for alt in chosen if type(alt) is Ext} >= twins
 
 
 def _method(f: Frame, func: ir.Node | None) -> FuncInfo | None:
@@ -228,7 +229,6 @@ def _is_long(fn: FuncInfo) -> bool:
 
 _IDENTICAL: Final = (["is"], ["is not"])
 _EQUAL: Final = (["=="], ["!="])
-_TWINS: Final = frozenset({"numpy", "jax.numpy"})
 _NONE: Final = _Question(False, False, (), ())
 _TRACING: Final = "tracing"
 _KIND: Final = "kind"

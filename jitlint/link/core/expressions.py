@@ -157,11 +157,8 @@ def _tell(
     m: Machine, f: Frame, node: ir.Call, callee: Value, args: Args, result: Value, by_name: bool
 ) -> None:
     """Domains hear of a call."""
-    hearing = m.domains.hearing(callee.__class__, by_name)
-    if hearing:
-        called = Called(node, callee, args, result)
-        for hear in hearing:
-            hear(f, called)
+    for hear in m.domains.hearing(callee.__class__, by_name):
+        hear(f, Called(node, callee, args, result))
 
 
 def _gives_names(args: Args) -> bool:

@@ -220,7 +220,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     if found is not None:
         if obj.cls.scope.level < f.world.floor:
             m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
-        return UNKNOWN if filling.is_replaced(obj.cls, found) else bind_descriptor(m, f, at, found, obj)
+        return bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
         return Class(obj.cls)
     if name == "__dataclass_fields__":
@@ -237,10 +237,12 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
 
 def class_lookup(obj: Inst | Tup, name: str) -> Value | None:
     """A class attribute through the project's bases."""
-    for cls in mro(obj.cls) if obj.cls is not None else ():
+    if obj.cls is None:
+        return None
+    for cls in mro(obj.cls):
         found = cls.namespace.get(name)
         if found is not None:
-            return found
+            return UNKNOWN if filling.is_replaced(obj.cls, found) else found
     return None
 
 
@@ -253,9 +255,8 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
     if type(found) is Inst and isinstance(recv, (Inst, Tup)) and recv.cls is not None:
         if any("__get__" in cls.namespace for cls in mro(found.cls)):
             return _described(m, f, at, found, recv)
-        return (
-            UNKNOWN if filling.is_filled_by_name(recv.cls) else found
-        )  # it may only mark what comes in its place
+        if filling.is_filled_by_name(recv.cls):
+            return UNKNOWN  # it may only mark what comes in its place
     if type(found) is Union:
         return functools.reduce(join, [bind_descriptor(m, f, at, alt, recv) for alt in found.alts])
     return found
@@ -465,10 +466,9 @@ def store_in_instance(
     if outlives(inst, value):
         value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
     old = inst.attrs.get(name)
-    certain = old is None or (not several and inst.token is f.token)
-    inst.attrs[name] = (
-        value if certain or old is None else anonymous(join(old, value))
-    )  # of two keys, perhaps this
+    if old is not None and (several or inst.token is not f.token):
+        value = anonymous(join(old, value))  # a key that is perhaps the old one is not known
+    inst.attrs[name] = value
 
 
 _GETTERS: dict[type, Any] = {

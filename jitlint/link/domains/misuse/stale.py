@@ -171,13 +171,22 @@ def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
     """The state, and its part, that a variable is called for, if the function reads that, or hands the state to one that may."""
     params = {param.name for param in fn.node.params}
     read = [(_owner(part, params), part.name) for part in _everywhere(fn) if type(part) is ir.Attr]
-    found = {(owner, part) for owner, part in read if owner and _is_called(part, name)}
-    if not found and _is_part_elsewhere(fn, name):
-        found = {(owner, name) for owner, method in read if owner and method == _TRAINED}
-    if not found:
-        collected = _collected(fn, name)
-        found = {(owner, part) for owner, part in read if owner and part in collected}
+    owned = {pair for pair in read if pair[0]}
+    found = {pair for pair in owned if _is_called(pair[1], name)}
+    found = found or _trained_part(fn, name, owned) or _collected_part(fn, name, owned)
     return found.pop() if len(found) == 1 else None
+
+
+def _trained_part(fn: FuncInfo, name: str, owned: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The part of this name of a state that the function trains."""
+    elsewhere = _is_part_elsewhere(fn, name)
+    return {(owner, name) for owner, method in owned if method == _TRAINED and elsewhere}
+
+
+def _collected_part(fn: FuncInfo, name: str, owned: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The part of a state that is one of the collections in a variable."""
+    collected = _collected(fn, name)
+    return {pair for pair in owned if pair[1] in collected}
 
 
 def _collected(fn: FuncInfo, name: str) -> set[str]:
