@@ -31,6 +31,7 @@ class Arrays(msgspec.Struct, frozen=True):
     traces_arguments: frozenset[str]
     pure_builtins: frozenset[str]
     pure_functions: frozenset[str]
+    selecting: frozenset[str]
     left_out: frozenset[str]
     pure_maps: frozenset[str]
     pure_modules: frozenset[str]

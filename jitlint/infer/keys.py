@@ -142,3 +142,12 @@ class KeyUses(Value):
         if other.table.keys() <= self.table.keys():
             return self
         return KeyUses({**other.table, **self.table})
+
+
+def descends(key: Key | None, from_: Key) -> bool:
+    """Whether a key is another one, or was derived from it; of several keys, whether one of them was."""
+    while key is not None and key is not from_:
+        if type(key) is Either:
+            return any(descends(member, from_) for member in key.members)
+        key = key.parent
+    return key is not None

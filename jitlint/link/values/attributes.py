@@ -10,6 +10,7 @@ from jitlint.catalogue.dtypes import plain_kind
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
 from jitlint.infer.grounds import GUESSED, SAID, weaken
+from jitlint.infer.keys import descends
 from jitlint.infer.lattice import anonymous, join
 from jitlint.infer.objects import forget_notes, is_cold
 from jitlint.infer.values import (
@@ -48,6 +49,7 @@ from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, callbacks, classes, fields, flattening, library_objects, operators
+from jitlint.link.values.keys import keys_of
 from jitlint.link.values.questions import filling
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
 from jitlint.link.values.questions.ownership import outlives
@@ -467,7 +469,9 @@ def store_in_instance(
         value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
     old = inst.attrs.get(name)
     if old is not None and (several or inst.token is not f.token):
-        value = anonymous(join(old, value))  # a key that is perhaps the old one is not known
+        both, old_keys = join(old, value), keys_of(old)
+        follows = any(key is not one and descends(key, one) for key in keys_of(value) for one in old_keys)
+        value = anonymous(both) if follows else both  # a key, or the one that was made of it
     inst.attrs[name] = value
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.keys import Either, Key, Use
+from jitlint.infer.keys import Key, Use, descends
 from jitlint.infer.values import Arr, Inst, L, S, Tup, Value
 from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import scopes, surroundings
@@ -370,12 +370,3 @@ def _holds(node: ir.Node, at: int) -> bool:
 def _bound(node: ir.Node | None) -> list[str]:
     """The variables that an assignment binds."""
     return [target.id for target in bound_names(node.targets)] if type(node) is ir.Assign else []
-
-
-def descends(key: Key | None, from_: Key) -> bool:
-    """Whether a key is another one, or was derived from it; of several keys, whether one of them was."""
-    while key is not None and key is not from_:
-        if type(key) is Either:
-            return any(descends(member, from_) for member in key.members)
-        key = key.parent
-    return key is not None

@@ -13,7 +13,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ConstantKey, KeyReuse
-from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, members_of
+from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, descends, members_of
 from jitlint.infer.places import Step
 from jitlint.infer.values import (
     NO_CONST,
@@ -122,7 +122,7 @@ def _forget(f: Frame, key: Key) -> None:
     """The uses of a key, and of those made of it, count for nothing: it is made once more, on purpose."""
     state = uses_of(f)
     if state is not None:
-        kept = {place: use for place, use in state.table.items() if not meant.descends(use.key, key)}
+        kept = {place: use for place, use in state.table.items() if not descends(use.key, key)}
         f.scope.vars[USES] = KeyUses(kept)
 
 

@@ -42,7 +42,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine.frame import Args
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import making
-from jitlint.link.values import pytrees
+from jitlint.link.values import fitting, pytrees
 from jitlint.link.values.operators import operand_of
 
 Bound = list[tuple[Parameter, Value]]
@@ -86,6 +86,8 @@ def value_of(m: Machine, made: Made) -> Value:
     if kind == "same":
         given = next((v for p, v in made.bound if p.name in result.arguments), made.receiver)
         return given if given is not None else UNKNOWN
+    if made.fn.name in lexicon().arrays.selecting and made.whole:
+        return Seq("list", _selected(made), None, made.box_level)
     if kind in ("list", "sequence", "tuple"):
         items: list[Value] = [
             _PLAIN.get(k) or Arr(made.modes, _plain_dtype(k), None, made.why, made.level)
@@ -99,6 +101,21 @@ def value_of(m: Machine, made: Made) -> Value:
 
 
 _PLAIN: dict[str, Value] = {"static": STATIC, "none": NONE, "opaque": UNKNOWN, "callable": UNKNOWN}
+
+
+def _selected(made: Made) -> list[Value]:
+    """The largest or smallest elements along an axis, and where they are: two arrays with the axes of the one."""
+    by_name = {param.name: value for param, value in made.bound}
+    array, count = by_name.get("operand"), by_name.get("k")
+    known = array if type(array) is Arr else Arr()
+    size = count.const if type(count) is Py and type(count.const) is int else None
+    found: list[Value] = []
+    for modes, dtype in ((made.modes, known.dtype), (made.modes & ~SMOOTH, dtype_of("int", "int32"))):
+        one = Arr(modes, dtype, known.rank, made.why, made.level)
+        if known.dims and by_name.keys() <= {"operand", "k"}:
+            one.dims = fitting.known((*known.dims[:-1], size))
+        found.append(one)
+    return found
 
 
 def _array(m: Machine, made: Made) -> Arr:
