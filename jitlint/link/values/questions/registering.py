@@ -1,7 +1,7 @@
 """Classes that say how they are flattened: what is in their type, and which nobody registers (layer: ``link``, room ``values``).
 
-What it does: reads their methods, and their modules. What it does not: miss one with bases or decorators, or in modules that neither
-import what registers a class nor register another one: somebody else may do so for them.
+What it does: reads their methods, and the modules they stand in. What it does not: say that nobody registers a class with bases or
+decorators, or one in a module that neither imports what registers a class nor registers another one: somebody else may do so.
 """
 
 from __future__ import annotations
