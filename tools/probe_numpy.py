@@ -250,12 +250,10 @@ def find_call(name: str, function: Any) -> Call | None:
     known = EXTRA.get(name) or example(name)
     if known is not None and quiet(lambda: function(*fresh(known), **known.kwargs))[0]:
         return known
-    for arguments in ((VEC,) * function.nin,) if isinstance(function, np.ufunc) else ():
-        if quiet(lambda: function(*arguments))[0]:  # noqa: B023 - runs at once
-            return Call(*arguments)
-    for arguments in TRIES:
-        if quiet(lambda: function(*arguments))[0]:  # noqa: B023 - runs at once
-            return Call(*arguments)
+    plain = [(VEC,) * function.nin] if isinstance(function, np.ufunc) else []
+    for call in (Call(*arguments) for arguments in (*plain, *TRIES)):
+        if quiet(lambda: function(*fresh(call)))[0]:  # noqa: B023 - runs at once
+            return call
     return None
 
 
