@@ -177,7 +177,7 @@ class ClassInfo:
     again by its constructor. extern: it has
     a base that is not understood. stands_for_others: as an annotation it means objects of other classes too: abstract,
     a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing. hashed_by_fields: its hash is made of those of its fields.
-    watched: it has a ``__getattribute__``.
+    watched: it has a ``__getattribute__``. written: the names that its body binds, once somebody asked.
     """
 
     id: int
@@ -206,3 +206,4 @@ class ClassInfo:
     cold: Value | None = None
     cold_running: bool = False
     linear: tuple[ClassInfo, ...] | None = None
+    written: frozenset[str] | None = None

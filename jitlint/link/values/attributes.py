@@ -244,7 +244,7 @@ def class_lookup(obj: Inst | Tup, name: str) -> Value | None:
     for cls in mro(obj.cls):
         found = cls.namespace.get(name)
         if found is not None:
-            return UNKNOWN if filling.is_replaced(obj.cls, found) else found
+            return UNKNOWN if filling.is_mark(obj.cls, cls, name, found) else found
     return None
 
 
@@ -254,11 +254,8 @@ def bind_descriptor(m: Machine, f: Frame, at: int, found: Value, recv: Value) ->
         return Bound(found, recv)
     if type(found) is Descr:
         return _bind_wrapped(m, f, at, found, recv)
-    if type(found) is Inst and isinstance(recv, (Inst, Tup)) and recv.cls is not None:
-        if any("__get__" in cls.namespace for cls in mro(found.cls)):
-            return _described(m, f, at, found, recv)
-        if filling.is_filled_by_name(recv.cls):
-            return UNKNOWN  # it may only mark what comes in its place
+    if type(found) is Inst and any("__get__" in cls.namespace for cls in mro(found.cls)):
+        return _described(m, f, at, found, recv)
     if type(found) is Union:
         return functools.reduce(join, [bind_descriptor(m, f, at, alt, recv) for alt in found.alts])
     return found

@@ -43,7 +43,7 @@ def check(m: Machine, f: Frame, at: int, inst: Inst) -> None:
         )  # fmt: skip
 
 
-def is_filled_by_name(info: ClassInfo) -> bool:
+def _is_filled_by_name(info: ClassInfo) -> bool:
     """Whether constructors of a class, or what makes its subclasses, put members into place whose names cannot be read."""
     makers = [one.namespace[name] for one in mro(info) for name in _MAKERS if name in one.namespace]
     functions = [maker.func if type(maker) is Descr else maker for maker in makers]
@@ -54,6 +54,28 @@ def _fills(node: ir.Node) -> bool:
     if type(node) is not ir.Call or ir_walk.last_name(node.func) not in _SETTERS:
         return ir_walk.last_name(node) in _TABLES
     return len(node.args) < 2 or type(node.args[-2].value) is not ir.Const
+
+
+def is_mark(info: ClassInfo, owner: ClassInfo, name: str, found: Value) -> bool:
+    """Whether a member that a class has of one of its bases may only mark what comes in its place in each object."""
+    if isinstance(found, (Func, Xform, Descr)):
+        return False
+    plain = type(found) is Inst and not any("__get__" in cls.namespace for cls in mro(found.cls))
+    return (is_replaced(info, found) or (plain and _is_filled_by_name(info))) and _is_written(owner, name)
+
+
+def _is_written(info: ClassInfo, name: str) -> bool:
+    """Whether the body of a class binds a name; what is set later is what came in its place."""
+    if info.written is None:
+        node = ir_walk.class_at(info.module.tree.body, info.qualname)
+        body = [part for part in node.body if not _only_annotates(part)] if node is not None else []
+        bound = frozenset(name for part in body for name in ir_walk.bound_by(part))
+        info.written = bound if node is not None else frozenset(info.namespace)
+    return name in info.written
+
+
+def _only_annotates(node: ir.Node) -> bool:
+    return type(node) is ir.AnnAssign and node.value is None
 
 
 def is_replaced(info: ClassInfo, found: Value, of_class: bool = False) -> bool:
