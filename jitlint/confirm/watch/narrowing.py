@@ -24,6 +24,14 @@ Heard = list[tuple[tuple[str, int], str]]
 """File and line of the code that asked, and what JAX said."""
 
 
+def asked_from() -> tuple[str, int]:
+    """File and line of the code outside of JAX and jitlint that is being run."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
 @contextlib.contextmanager
 def hearing(says: re.Pattern[str]) -> Iterator[Heard]:
     """The list fills while the block runs, whatever the program does with warnings. says: what is listened for."""
@@ -32,10 +40,7 @@ def hearing(says: re.Pattern[str]) -> Iterator[Heard]:
 
     def noting(message: Any, *args: Any, **kwargs: Any) -> None:
         if says.search(str(message)):
-            frame = sys._getframe(1)
-            while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
-                frame = frame.f_back
-            heard.append(((frame.f_code.co_filename, frame.f_lineno), str(message)))
+            heard.append((asked_from(), str(message)))
         warn(message, *args, **kwargs)
 
     warnings.warn = noting

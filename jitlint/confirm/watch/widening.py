@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -12,9 +10,8 @@ import jax
 import numpy as np
 from jax._src import dtypes
 
-import jitlint
+from jitlint.confirm.watch.narrowing import asked_from
 
-_INSIDE: Final = tuple(os.path.abspath(each.__path__[0]) + os.sep for each in (jax, jitlint))
 _NARROW: Final = ("bfloat16", "float16")
 
 
@@ -44,11 +41,7 @@ def watching() -> Iterator[list[Widened]]:
         )
         wide = np.dtype(answer[0])
         if narrow and number is not None and wide.itemsize > 2:
-            frame = sys._getframe(1)
-            while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
-                frame = frame.f_back
-            place = (frame.f_code.co_filename, frame.f_lineno)
-            found.append(Widened(place, narrow, wide.name, f"numpy.{number.dtype.name}"))
+            found.append(Widened(asked_from(), narrow, wide.name, f"numpy.{number.dtype.name}"))
         return answer
 
     inside.lattice_result_type = noting

@@ -70,8 +70,9 @@ def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None) -> str
 
 def _of_class(called: Value | None) -> str:
     """What a class makes whose objects are equal only to themselves, or ""."""
-    own = type(called) is Class and equal_to_itself_only(called.info)
-    return f"a new `{called.info.name}`" if type(called) is Class and own else ""
+    if type(called) is not Class or not equal_to_itself_only(called.info):
+        return ""
+    return f"a new `{called.info.name}`"
 
 
 def equal_to_itself_only(info: ClassInfo) -> bool:

@@ -17,7 +17,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import fields
-from jitlint.link.values.questions.kinds import metaclass_method, mro
+from jitlint.link.values.questions.kinds import find_method, metaclass_method, mro
 from jitlint.syntax import ir
 
 _ROLE: Final = "eqx"
@@ -58,9 +58,7 @@ def _fills(node: ir.Node) -> bool:
 
 def is_mark(info: ClassInfo, owner: ClassInfo, name: str, found: Value) -> bool:
     """Whether a member that a class has of one of its bases may only mark what comes in its place in each object."""
-    if isinstance(found, (Func, Xform, Descr)):
-        return False
-    plain = type(found) is Inst and not any("__get__" in cls.namespace for cls in mro(found.cls))
+    plain = type(found) is Inst and find_method(found, "__get__") is None
     return (is_replaced(info, found) or (plain and _is_filled_by_name(info))) and _is_written(owner, name)
 
 

@@ -7,6 +7,7 @@ turns what it computes into another type afterwards, which knows what it does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -28,18 +29,22 @@ _CASTS: Final = "astype"
 
 def check(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> None:
     """Record an array that an operator makes wider."""
-    if op not in _OPERATORS:
+    if op not in _OPERATORS or f.fn is None:
         return
     for array, number in (pair, pair[::-1]):
         narrow, wide = _narrow(array), _wide(number)
-        if narrow and wide:
-            node = _operation(f, at)
-            if node is not None and not _is_cast(f, node):
-                written = node.right if number is pair[1] else node.left
-                text = path_text(written) or (
-                    f"{path_text(written.func)}(...)" if type(written) is ir.Call else ""
-                )
-                m.emit(f, WidenedArray, at, None, Confidence.LIKELY, narrow=narrow, wide=wide, number=text)
+        if not narrow or not wide:
+            continue
+        parts = f.fn.parts
+        node = next((part for part in parts if type(part) is ir.BinOp and part.at == at), None)
+        if node is not None and not _is_cast(parts, node):
+            text = _text(node.right if number is pair[1] else node.left)
+            m.emit(f, WidenedArray, at, None, Confidence.LIKELY, narrow=narrow, wide=wide, number=text)
+
+
+def _text(node: ir.Expr) -> str:
+    """How a number is written, as far as that is a path or the call of one."""
+    return f"{path_text(node.func)}(...)" if type(node) is ir.Call else path_text(node)
 
 
 def _narrow(value: Value) -> str:
@@ -59,17 +64,11 @@ def _wide(value: Value) -> str:
     return shown if shown in _WIDE else ""
 
 
-def _is_cast(f: Frame, node: ir.BinOp | None) -> bool:
-    """Whether the function turns something into another type afterwards, this operation's result or something later."""
-    parts = f.fn.parts if f.fn is not None else ()
-    before = {id(part) for part in below(node)} if node is not None else set()
+def _is_cast(parts: Sequence[ir.Node], node: ir.BinOp) -> bool:
+    """Whether a function turns something into another type afterwards, this operation's result or something later."""
+    before = set(map(id, below(node)))
     casts = [part for part in parts if type(part) is ir.Call and last_name(part.func) == _CASTS]
-    return node is None or any(
+    return any(
         id(cast) not in before and (cast.at > node.at or any(part is node for part in below(cast)))
         for cast in casts
     )
-
-
-def _operation(f: Frame, at: int) -> ir.BinOp | None:
-    parts = f.fn.parts if f.fn is not None else ()
-    return next((part for part in parts if type(part) is ir.BinOp and part.at == at), None)
