@@ -187,6 +187,16 @@ class MakesNan:
 
 
 @dataclass(frozen=True, slots=True)
+class StopsSlope:
+    """A derivative ends at the flagged operation, and a gradient is zero wherever it is taken.
+
+    Shown by listening to JAX's derivatives, and by taking the gradient at other points too.
+    """
+
+    words: ClassVar[str] = "The derivative ends here, and a gradient is zero."
+
+
+@dataclass(frozen=True, slots=True)
 class MakesPairs:
     """The flagged operation sets each element of one array against each element of another of as many.
 
@@ -263,6 +273,7 @@ Outcome = Union[
     DropsResult,
     LeavesOut,
     MakesNan,
+    StopsSlope,
     MakesPairs,
     StaysLocal,
     RunsInMode,

@@ -10,6 +10,7 @@ from jitlint.base.outcome import (
     Narrows,
     RunsInMode,
     StaysLocal,
+    StopsSlope,
     Widens,
 )
 from jitlint.confirm.statement import Statement
@@ -40,6 +41,17 @@ def widens(outcome: Widens, statement: Statement, runs: Runs) -> str | None:
     """A number of NumPy widens an array in the statement."""
     found = next((one for one in runs.widened if statement.covers(one.place)), None)
     return None if found is None else f"{found.narrow} and a `{found.number}` gave {found.wide}"
+
+
+def stops_slope(outcome: StopsSlope, statement: Statement, runs: Runs) -> str | None:
+    """A derivative ends in the statement, and a gradient is zero."""
+    found = next((one for one in runs.stops if statement.covers(one.place)), None)
+    where = f" at `{found.leaf}`" if found is not None and found.leaf else ""
+    return (
+        None
+        if found is None
+        else f"the derivative ends at `{found.name}`, and the gradient{where} is zero at three points"
+    )
 
 
 def ignores_variable(outcome: IgnoresVariable, statement: Statement, runs: Runs) -> str | None:

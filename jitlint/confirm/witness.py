@@ -33,6 +33,7 @@ from jitlint.base.outcome import (
     RunsInMode,
     RunsOnce,
     StaysLocal,
+    StopsSlope,
     Unrolls,
     Unsynced,
     Widens,
@@ -47,6 +48,7 @@ from jitlint.confirm.told import (
     narrows,
     runs_in_mode,
     stays_local,
+    stops_slope,
     widens,
 )
 from jitlint.confirm.watch.observe import Function, Observation, Place, Raised, Tick, Trace
@@ -450,6 +452,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     MakesNan: makes_nan,
     Narrows: narrows,
     Widens: widens,
+    StopsSlope: stops_slope,
     IgnoresVariable: ignores_variable,
     MakesPairs: makes_pairs,
     StaysLocal: stays_local,
@@ -459,11 +462,13 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
 }
 
 
-def _somewhere(outcome: MakesNan | Narrows | Widens, runs: Runs) -> str | None:
+def _somewhere(outcome: MakesNan | Narrows | StopsSlope | Widens, runs: Runs) -> str | None:
     if isinstance(outcome, MakesNan):
         return str(runs.nans.raised) if runs.nans.raised is not None else None
     if isinstance(outcome, Widens):
         return f"line {runs.widened[0].place[1]} gives {runs.widened[0].wide}" if runs.widened else None
+    if isinstance(outcome, StopsSlope):
+        return f"line {runs.stops[0].place[1]} ends the derivative" if runs.stops else None
     return f"line {runs.narrowed[0][0][1]}: {runs.narrowed[0][1]}" if runs.narrowed else None
 
 
@@ -485,7 +490,7 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
-    if isinstance(outcome, (MakesNan, Narrows, Widens)):
+    if isinstance(outcome, (MakesNan, Narrows, StopsSlope, Widens)):
         return _somewhere(outcome, runs)
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:

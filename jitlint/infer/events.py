@@ -374,6 +374,17 @@ class NanGradient(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ZeroGradient(Event):
+    """The derivative of ``loss`` by a part of its argument, ``parameter``, is zero, as ``operation`` has slope zero and no other
+    way leads on. transform: what takes the derivative."""
+
+    parameter: str = ""
+    operation: str = ""
+    transform: str = ""
+    loss: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PairedElements(Event):
     """An operation sets each of ``count`` elements of one array against each of another. operation: the operator. column, row:
     what the operands are called, the one with an axis of size 1 first; "" if they have no name."""
@@ -462,6 +473,7 @@ AnyEvent = Union[
     OutOfBounds,
     NanGradient,
     PairedElements,
+    ZeroGradient,
     LocalGradients,
     SummedMeans,
     WrongMode,

@@ -30,6 +30,8 @@ BEHIND: Final = WHILE | FORI | HOLE  # what a derivative goes through; HOLE: a c
 BACK: Final = 32
 """Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
 SMOOTH: Final = L | BEHIND
+REACH: Final = 1 << 18
+"""Depends on what is differentiated, with a slope or not: a mark of trials."""
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 

@@ -32,6 +32,7 @@ from jitlint.link.domains.leaks.domain import Leaks
 from jitlint.link.domains.misuse.domain import Misuse
 from jitlint.link.domains.modes.domain import Modes
 from jitlint.link.domains.purity.domain import Purity
+from jitlint.link.domains.slopes.domain import Slopes
 from jitlint.link.domains.states.domain import States
 from jitlint.link.domains.timing.domain import Timing
 from jitlint.link.domains.unrolling.domain import Unrolling
@@ -67,6 +68,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Gradients,
     Modes,
     Devices,
+    Slopes,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

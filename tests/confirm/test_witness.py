@@ -23,6 +23,7 @@ from jitlint.base.outcome import (
     RunsInMode,
     RunsOnce,
     StaysLocal,
+    StopsSlope,
     Unrolls,
     Unsynced,
     Widens,
@@ -138,6 +139,12 @@ SHOWN: list[tuple[Outcome, str, str]] = [
         Widens(),
         "import numpy as np\n\n@jax.jit\ndef f(x):\n    return x * np.sqrt(2.0)  # here\n\nf(jnp.ones(3, jnp.bfloat16))\n",
         "bfloat16 and a `numpy.float64` gave float32",
+    ),
+    (
+        StopsSlope(),
+        "def f(p):\n    return jnp.sum(p['b'] * jnp.round(p['w']))  # here\n\n"
+        "jax.jit(jax.grad(f))({'b': jnp.ones(2), 'w': jnp.ones(2)})\n",
+        "the derivative ends at `round`, and the gradient at `['w']` is zero at three points",
     ),
     (
         RunsInMode("evaluated"),
@@ -300,6 +307,9 @@ ABSENT: list[tuple[Outcome, str]] = [
         Widens(),
         "import numpy as np\n\nx = jnp.ones(3, jnp.bfloat16)\ny = x * 2.0 * jnp.ones(3)  # here\nz = x * np.float32(2)\n",
     ),
+    (StopsSlope(), "def f(x):\n    return jnp.sum(x - jnp.round(x))  # here\n\njax.grad(f)(jnp.ones(2))\n"),
+    (StopsSlope(), "y = jnp.round(jnp.ones(2))  # here\njax.grad(lambda x: jnp.sum(jnp.round(x)))(y)\n"),
+    (StopsSlope(), "jax.grad(lambda x: jnp.sum(jax.nn.relu(x) + jnp.round(x)))(-jnp.ones(2) / 9)  # here\n"),
     (RunsInMode("evaluated"), f"{_DROPOUT}y = drop(True, x)  # here\nz = drop(False, x)\n"),
     (RunsInMode("trained"), f"{_DROPOUT}y = jax.grad(drop, 1)(False, x)  # here\n"),
     (RunsInMode("trained"), f"{_DROPOUT}y = drop(True, x)  # here\n"),
@@ -373,6 +383,7 @@ def test_nothing_is_seen_next_to_it(case: tuple[Outcome, str]) -> None:
         (RepeatsDraw(), "answer = jax.random.normal(jax.random.key(0))\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[1]\n"),
         (Narrows(), "answer = jnp.zeros(3, float)\n"),
+        (StopsSlope(), "answer = jax.grad(lambda x: x - jnp.round(x))(1.0)\n"),
         (MakesNan(), "answer = jax.grad(lambda x: jnp.where(jnp.isnan(x / 0.0 * 0.0), x, x))(1.0)\n"),
     ],
 )
@@ -391,6 +402,7 @@ def test_clean_programs_are_free_of_incidents(outcome: Outcome, source: str) -> 
         (RepeatsDraw(), "k = jax.random.key(0)\njax.random.normal(k)\njax.random.normal(k)\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[4]\n"),
         (Narrows(), "answer = jnp.zeros(3, jnp.int64)\n"),
+        (StopsSlope(), "answer = jax.grad(lambda x: jnp.round(x))(1.0)\n"),
         (MakesNan(), "answer = jax.grad(lambda x: jnp.sqrt(x * 0.0))(1.0)\n"),
         (Unrolls(), "answer = 1 / 0\n"),
     ],

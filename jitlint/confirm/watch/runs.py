@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jitlint.confirm.watch.devices import Taken
     from jitlint.confirm.watch.environment import Setting
     from jitlint.confirm.watch.modes import Ran
+    from jitlint.confirm.watch.stops import Stop
     from jitlint.confirm.watch.widening import Widened
 
 
@@ -103,6 +104,15 @@ class Runs:
     def widened(self) -> Sequence[Widened]:
         """Where numbers of NumPy, without jit, turn arrays of 16-bit floats into wider ones."""
         from jitlint.confirm.watch.widening import watching
+
+        with watching() as found:
+            observe(self.run, self.watched, jit=False)
+        return found
+
+    @functools.cached_property
+    def stops(self) -> Sequence[Stop]:
+        """Where derivatives end, without jit, before a gradient that is zero."""
+        from jitlint.confirm.watch.stops import watching
 
         with watching() as found:
             observe(self.run, self.watched, jit=False)

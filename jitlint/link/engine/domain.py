@@ -95,11 +95,13 @@ class Change(NamedTuple):
 
 
 class Transformed(NamedTuple):
-    """A transformed function is called, and runs in the frame ``inner``."""
+    """A transformed function is called, and runs in the frame ``inner``. arrived: the arguments as it sees them."""
 
     x: Xform
     args: Args
     inner: Frame
+    at: int
+    arrived: Args
 
 
 class Repeat(NamedTuple):

@@ -358,10 +358,11 @@ def _dict_with_parts(value: Map, new: list[Value]) -> Value:
 
 
 def _instance_with_parts(value: Inst, new: list[Value]) -> Value:
-    return _instance_with(value, dict(zip(value.attrs, new)), value.level)
+    return instance_with(value, dict(zip(value.attrs, new)), value.level)
 
 
-def _instance_with(value: Inst, attrs: dict[str, Value], level: int) -> Inst:
+def instance_with(value: Inst, attrs: dict[str, Value], level: int) -> Inst:
+    """An instance like this one with other attributes."""
     out = Inst(value.cls, attrs, level, None, value.open)
     out.modes, out.why = value.modes, value.why
     return out
@@ -384,7 +385,7 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     if type(value) is Inst:
         if not flattening.is_pytree(value.cls):
             return value
-        return _instance_with(value, {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}, level)
+        return instance_with(value, {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}, level)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
@@ -451,7 +452,7 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         return UNKNOWN
     if type(value) is Inst and flattening.is_pytree(value.cls):
         attrs = {k: on_ground(v, ground, depth - 1) for k, v in value.attrs.items()}
-        return _instance_with(value, attrs, value.level)
+        return instance_with(value, attrs, value.level)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: on_ground(part, ground, depth - 1), None)
 

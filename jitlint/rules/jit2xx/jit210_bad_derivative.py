@@ -41,7 +41,7 @@ needs, the backward rule a tuple with one cotangent for each argument, a JVP rul
 
 What `nondiff_argnums` counts comes first in the backward and the JVP rule, one argument after another; the forward rule gets its
 arguments as the function does. A rule whose parameters have the names of the function's and stand elsewhere is reported as a warning,
-so is a loss to which only rounding, comparing and the like lead, as its gradients are zero, and so is a backward rule that never looks at its cotangent: its gradients are right for `sum`, and wrong for everything else.
+and so is a backward rule that never looks at its cotangent: its gradients are right for `sum`, and wrong for everything else.
 """,
     instead="""\
 Return one number (the sum or mean of the losses), pass floats, and keep whole numbers out of what is differentiated:
@@ -75,7 +75,6 @@ jax.grad(error)(jnp.ones(3))
     cases={
         "order": Raises(("TypeError", "ValueError"), later=True, spread=True),
         "shape": Raises(("ValueError", "TypeError"), later=True, spread=True, says="Custom VJP"),
-        "flat": Advisory("nothing is refused: the gradients are zero, which may be meant"),
         "ignored": Advisory(
             "nothing is refused, and the gradients are right as long as the result is used as it is"
         ),
@@ -111,14 +110,6 @@ def check(event: TransformMisuse) -> Report | None:
         return Report(
             f"{api} differentiates by floats, but {where} is {kind}",
             "pass a float (`3.0`), or keep it out of the argument that is differentiated",
-        )
-    if event.problem == "flat":
-        return Report(
-            f"nothing smooth leads to the result of `{event.detail}`, so all gradients that {api} gives are zero",
-            "rounding, comparing and `argmax` have slope 0: take a smooth loss, or let the gradient pass,"
-            " `x + jax.lax.stop_gradient(jnp.round(x) - x)`",
-            severity=Severity.WARNING,
-            case="flat",
         )
     return _of_another_form(event, api)
 

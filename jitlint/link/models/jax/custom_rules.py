@@ -14,9 +14,9 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.keys import KeyUses
-from jitlint.infer.lattice import traced_modes
+from jitlint.infer.lattice import modes_among, traced_modes
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import BACK, BEHIND, SMOOTH, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
+from jitlint.infer.values import BACK, BEHIND, REACH, SMOOTH, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -42,7 +42,9 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
         )  # fmt: skip
     before = keys.uses_of(f)
-    result = pytrees.remode(evaluator.call(m, by_own_rule(f), at, x.target, args), _off_loops)
+    smooth = modes_among((*args.pos, *args.kw.values())) & (L | REACH)
+    body = evaluator.call(m, by_own_rule(f), at, x.target, args)
+    result = pytrees.remode(body, lambda modes: modes & ~BEHIND | smooth if modes else 0)
     if not f.world.here and not any(traced_modes(v) for v in args.pos):
         return result
     if "nondiff_argnames" in x.options or args.more is not None or args.kw_more is not None:
@@ -266,10 +268,6 @@ def _second(pair: Value) -> Value:
 def _through(loops: int, value: Value) -> Value:
     """A value whose derivative goes through these loops."""
     return pytrees.remode(value, lambda modes: modes | loops if modes & L else modes)
-
-
-def _off_loops(modes: int) -> int:
-    return modes & ~BEHIND
 
 
 def not_linear(modes: int) -> int:

@@ -35,7 +35,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import mapping, operands, scalars, slopes, turns
+from jitlint.link.models.jax import mapping, operands, scalars, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.models.maps import shardings
 from jitlint.link.values import flattening, iteration, pytrees
@@ -89,17 +89,8 @@ def _check_derived(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> No
     )
     if detail:
         report(m, f, at, x.spec.name, "no-scalar", detail, value=result)
-    elif scalar:
-        _check_slope(m, f, at, x, result)
-
-
-def _check_slope(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
-    """The number may be of a kind that has no derivative, or one that changes with nothing."""
-    kind = _no_real(x, result)
-    if kind:
+    elif scalar and (kind := _no_real(x, result)):
         report(m, f, at, x.spec.name, "no-real-result", kind, value=result)
-    elif slopes.is_flat(m, x.target, result):
-        report(m, f, at, x.spec.name, "flat", describe(x.target), value=result)
 
 
 def check_rule(

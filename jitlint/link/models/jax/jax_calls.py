@@ -10,6 +10,7 @@ from jitlint.infer.values import (
     BOOL,
     INT,
     NONE,
+    REACH,
     SMOOTH,
     TRUE,
     UNKNOWN,
@@ -119,7 +120,7 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    return pytrees.remode(value, lambda modes: modes & ~SMOOTH)
+    return pytrees.remode(value, lambda modes: modes & ~(SMOOTH | REACH))
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:

@@ -185,7 +185,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     inner = scopes.in_world(f, world, steps, ground)
     arrived = varying.arrived(f, x, arrived)
     _tell_lanes(m, inner, x, arrived)
-    transformed = Transformed(x, args, inner)
+    transformed = Transformed(x, args, inner, at, arrived)
     m.domains.on_transform(f, transformed)
     if spec.modes and not spec.kernel:
         rebuild(m, f, inner, at, args, arrived, spec.modes)

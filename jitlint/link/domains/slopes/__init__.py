@@ -1,0 +1,1 @@
+"""Leaves of what is differentiated whose gradient is zero."""
