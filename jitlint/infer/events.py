@@ -376,11 +376,20 @@ class NanGradient(Event):
 @dataclass(frozen=True, slots=True)
 class ZeroGradient(Event):
     """The derivative of ``loss`` by a part of its argument, ``parameter``, is zero, as ``operation`` has slope zero and no other
-    way leads on. transform: what takes the derivative."""
+    way leads on."""
 
     parameter: str = ""
     operation: str = ""
-    transform: str = ""
+    loss: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MovingTarget(Event):
+    """``loss`` squares the difference between what a model says and a target that is made with what the same model says, and the
+    derivative is taken by both. target: what the target is called, "" if it has no name. discount: what its value is multiplied with."""
+
+    target: str = ""
+    discount: str = ""
     loss: str = ""
 
 
@@ -474,6 +483,7 @@ AnyEvent = Union[
     NanGradient,
     PairedElements,
     ZeroGradient,
+    MovingTarget,
     LocalGradients,
     SummedMeans,
     WrongMode,

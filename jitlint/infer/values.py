@@ -31,7 +31,11 @@ BACK: Final = 32
 """Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
 SMOOTH: Final = L | BEHIND
 REACH: Final = 1 << 18
-"""Depends on what is differentiated, with a slope or not: a mark of trials."""
+BOOT: Final = 1 << 19
+ERROR: Final = 1 << 20
+TRIAL: Final = REACH | BOOT | ERROR
+"""Marks of functions that are run apart: it depends on what is differentiated, with a slope or not; a target that was made
+with the model's own values; the difference between such a one and what the model says."""
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 

@@ -34,6 +34,7 @@ from jitlint.link.domains.modes.domain import Modes
 from jitlint.link.domains.purity.domain import Purity
 from jitlint.link.domains.slopes.domain import Slopes
 from jitlint.link.domains.states.domain import States
+from jitlint.link.domains.targets.domain import Targets
 from jitlint.link.domains.timing.domain import Timing
 from jitlint.link.domains.unrolling.domain import Unrolling
 from jitlint.link.domains.versions.domain import Versions
@@ -69,6 +70,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Modes,
     Devices,
     Slopes,
+    Targets,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

@@ -233,10 +233,10 @@ def _slice(m: Machine, f: Frame, node: ir.Slice) -> Value:
 
 
 def _binop(m: Machine, f: Frame, node: ir.BinOp) -> Value:
-    left, right = node.left, node.right
-    a = EVALUATORS[left.__class__](m, f, left)
-    b = EVALUATORS[right.__class__](m, f, right)
-    return operators.binary(m, f, node.at, node.op, a, b)
+    a = EVALUATORS[node.left.__class__](m, f, node.left)
+    b = EVALUATORS[node.right.__class__](m, f, node.right)
+    value = operators.binary(m, f, node.at, node.op, a, b)
+    return m.domains.on_operator(f, node, (a, b), value) if m.domains.operators else value
 
 
 def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:

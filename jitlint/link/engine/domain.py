@@ -183,6 +183,10 @@ class Domain(Generic[T]):
     def on_target(self, f: Frame, at: int, changed: Value | None) -> None:
         """What was read at ``at`` was read to be changed. changed: a container that does it itself."""
 
+    def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
+        """An operator was applied. What is answered takes the place of the result."""
+        return result
+
     def on_store(self, f: Frame, store: Store) -> None:
         """A value is about to be put into a place."""
 
@@ -273,6 +277,7 @@ class Domains:
         self._calling: dict[tuple[type, bool], tuple[Callable[[Frame, Called], None], ...]] = {}
         self.on_load: Callable[[Frame, Load], None] = _each(d, Domain.on_load)
         self.on_target: Callable[[Frame, int, Value | None], None] = _each(d, Domain.on_target)
+        self.operators: Final = _listening(d, "on_operator", Domain.on_operator)
         self.on_store: Callable[[Frame, Store], None] = _each(d, Domain.on_store)
         self.on_change: Callable[[Frame, Change], None] = _each(d, Domain.on_change)
         self.on_transform: Callable[[Frame, Transformed], None] = _each(d, Domain.on_transform)
@@ -324,6 +329,12 @@ class Domains:
                 if found is not None:
                     answer = found
         return answer
+
+    def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
+        """The result, as those who want to hear of operators leave it."""
+        for hook in self.operators:
+            result = hook(f, node, operands, result)
+        return result
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """Those who want to hear of such a statement do."""

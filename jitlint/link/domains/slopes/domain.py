@@ -8,7 +8,6 @@ tests, which look at such derivatives on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
@@ -16,17 +15,15 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ZeroGradient
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BACK, REACH, Arr, L, Py, Tup, Value
+from jitlint.infer.values import BACK, REACH, Arr, Func, L, Value
 from jitlint.link.domains.slopes import leaves
 from jitlint.link.domains.slopes.leaves import Leaf
-from jitlint.link.engine import evaluator, scopes
-from jitlint.link.engine.budgets import Limits
-from jitlint.link.engine.domain import Activation, Domain, Domains, Library, Transformed
+from jitlint.link.engine import apart
+from jitlint.link.engine.apart import Derivatives
+from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.sink import Sink
 from jitlint.link.engine.world import OWN
-from jitlint.link.values import iteration
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 
 _DEPTH: Final = 8
@@ -95,35 +92,33 @@ class Slopes(_Listener):
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
-        self._suspects: dict[tuple[str, int, int], tuple[Transformed, Frame]] = {}
+        self._suspects = Derivatives(m)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A differentiated function has run."""
-        x = transformed.x
-        if x.spec.result not in ("grad", "value_and_grad") or not _STEPS.of(transformed.inner):
-            return
-        if (
-            not f.world.excused
-            and not x.module.is_test
-            and not f.module.is_test
-            and not self.m.sink.trial_number
-        ):
-            self._suspects.setdefault((f.module.name, transformed.at, id(x.target)), (transformed, f))
+        if _STEPS.of(transformed.inner):
+            self._suspects.add(f, transformed)
 
     def finish(self) -> None:
         """Try each of them."""
         left = _ALL_TRIALS
-        for transformed, f in self._suspects.values():
+        for transformed in self._suspects.all.values():
             tried = _Trials(self.m, transformed, min(left, _TRIALS))
             for leaf, step in tried.dead():
-                self._tell(f, transformed, leaf, step)
+                if leaf.path or not _is_written_there(transformed.x.target):
+                    self._tell(transformed, leaf, step)
             left -= tried.count
 
-    def _tell(self, f: Frame, transformed: Transformed, leaf: Leaf, step: Step) -> None:
+    def _tell(self, transformed: Transformed, leaf: Leaf, step: Step) -> None:
         self.m.emit(
             transformed.inner, ZeroGradient, step.at, leaf.value, Confidence.LIKELY, where=(step.module, step.qualname),
-            parameter=leaf.text, operation=step.name, transform=transformed.x.spec.name, loss=describe(transformed.x.target),
+            parameter=leaf.text, operation=step.name, loss=describe(transformed.x.target),
         )  # fmt: skip
+
+
+def _is_written_there(target: Value) -> bool:
+    """Whether what is differentiated is a ``lambda``: who writes a loss on the spot that does not move sees it."""
+    return type(target) is Func and target.fn.node.is_lambda
 
 
 class _Trials:
@@ -131,14 +126,13 @@ class _Trials:
 
     def __init__(self, m: Machine, transformed: Transformed, most: int) -> None:
         self._m = m
-        self._x = transformed.x
         self._transformed = transformed
         self._most = most
         self.count = 0
 
     def dead(self) -> list[tuple[Leaf, Step]]:
         """The largest parts of the arguments by which the derivative is zero, each with what makes it so."""
-        x = self._x
+        x = self._transformed.x
         numbers = constant_ints(x.options["argnums"]) if "argnums" in x.options else [0]
         given = self._transformed.arrived.pos
         sig = signature(x.target)
@@ -154,52 +148,24 @@ class _Trials:
             return
         self.count += 1
         modes, steps = self._run(n, leaf)
-        if not modes & REACH:
+        if not modes & REACH or not steps:
             return  # it is lost on the way, or nothing depends on it
         if not modes & L:
-            if steps:
-                found.append((leaf, min(steps)))
+            found.append((leaf, min(steps)))
             return
-        below = leaves.below(leaf)
-        for child in below if steps else ():
+        for child in leaves.below(leaf):
             self._look(n, child, found)
 
-    def _run(self, n: int, leaf: Leaf) -> tuple[int, Sequence[Step]]:
+    def _run(self, n: int, leaf: Leaf) -> tuple[int, frozenset[Step]]:
         """The modes of the result where this leaf is the only one with a slope, and where it loses that."""
         given = self._transformed.arrived
         pos = [leaves.without_slope(value) for value in given.pos]
         pos[n] = leaves.only(pos[n], leaf.path)
         kw = {name: leaves.without_slope(value) for name, value in given.kw.items()}
         args = Args(pos, kw, given.more, given.kw_more)
-        with _Apart(self._m):
-            around = self._transformed.inner
-            inner = scopes.in_world(around, around.world, around.steps, around.ground)
-            result = evaluator.call(self._m, inner, self._transformed.at, self._x.target, args)
-            steps = sorted(_STEPS.of(inner) or ())
-        value = self._of_loss(result)
-        return (value.modes if type(value) is Arr and value.kind is SEEN else 0), steps
-
-    def _of_loss(self, result: Value) -> Value:
-        aux = self._x.options.get("has_aux")
-        items = iteration.known_items(result) if type(result) is Tup else None
-        return items[0] if items and type(aux) is Py and aux.const is True else result
-
-
-class _Apart:
-    """What runs in the block is no part of the program: nothing that it says or remembers counts."""
-
-    def __init__(self, m: Machine) -> None:
-        self._m = m
-        self._kept = m.sink, m.memo, m.domains, m.limits, m.traced, m.keep_statuses
-
-    def __enter__(self) -> None:
-        m = self._m
-        m.sink, m.memo, m.traced, m.keep_statuses = Sink(), {}, {}, False
-        m.domains, m.limits = Domains([_Listener(m, REACH)]), Limits(room=2 * m.limits.room)
-
-    def __exit__(self, *_: object) -> None:
-        m = self._m
-        m.sink, m.memo, m.domains, m.limits, m.traced, m.keep_statuses = self._kept
+        value, inner = apart.run(self._m, self._transformed, args, _Listener(self._m, REACH))
+        modes = value.modes if type(value) is Arr and value.kind is SEEN else 0
+        return modes, _STEPS.of(inner) or frozenset()
 
 
 def _note(f: Frame, steps: frozenset[Step]) -> None:

@@ -10,8 +10,8 @@ from jitlint.infer.values import (
     BOOL,
     INT,
     NONE,
-    REACH,
     SMOOTH,
+    TRIAL,
     TRUE,
     UNKNOWN,
     Arr,
@@ -120,7 +120,7 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    return pytrees.remode(value, lambda modes: modes & ~(SMOOTH | REACH))
+    return pytrees.remode(value, lambda modes: modes & ~(SMOOTH | TRIAL))
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:

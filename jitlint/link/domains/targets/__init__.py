@@ -1,0 +1,1 @@
+"""Targets that move with what is trained."""
