@@ -33,9 +33,11 @@ SMOOTH: Final = L | BEHIND
 REACH: Final = 1 << 18
 BOOT: Final = 1 << 19
 ERROR: Final = 1 << 20
-TRIAL: Final = REACH | BOOT | ERROR
-"""Marks of functions that are run apart: it depends on what is differentiated, with a slope or not; a target that was made
-with the model's own values; the difference between such a one and what the model says."""
+KEPT: Final = 1 << 21
+FOLLOWED: Final = REACH | BOOT | ERROR | KEPT
+"""Marks of values that are followed through one function, and what is computed from them: what it is differentiated by, or the
+cotangent that a rule gets; a target that was made with the model's own values; the difference between such a one and what the model
+says; what a forward rule keeps for the backward one."""
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 

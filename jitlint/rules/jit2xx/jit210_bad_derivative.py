@@ -184,7 +184,8 @@ def _ignoring(event: TransformMisuse, api: str) -> Report:
         what = f"the forward rule of {api} never looks at the tangent of `{event.parameter}`, which is differentiated here: its gradient"
         cure = "add its part, the slope of the result times that tangent, to the tangent that is returned"
         return Report(f"{what} is zero", cure, severity=Severity.WARNING, case="ignored")
-    what = f"the backward rule of {api} never looks at the cotangent `{event.parameter}`: what comes after the function is left out"
+    looks = "never looks" if not event.detail else "computes this gradient without looking"
+    what = f"the backward rule of {api} {looks} at the cotangent `{event.parameter}`: what comes after the function is left out"
     cure = f"multiply by it, as the chain rule does: `return (slope * {event.parameter},)`"
     return Report(f"{what} of the gradients", cure, severity=Severity.WARNING, case="ignored")
 

@@ -6,17 +6,33 @@ none. What it does not: say which form rules have, which is what `demands` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import modes_among, traced_modes
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import BACK, BEHIND, REACH, SMOOTH, UNKNOWN, Arr, Func, L, Tree, Tup, Value, Xform
+from jitlint.infer.values import (
+    BACK,
+    BEHIND,
+    KEPT,
+    REACH,
+    SMOOTH,
+    UNKNOWN,
+    Arr,
+    Func,
+    L,
+    S,
+    Tree,
+    Tup,
+    Value,
+    Xform,
+)
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -26,6 +42,7 @@ from jitlint.link.models.jax import arity, demands, lacks, leaf_shapes, mapping
 from jitlint.link.tables.ir_walk import inner_functions, last_name, names_read
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import fitting, keys, pytrees
+from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
@@ -87,8 +104,9 @@ def _run_rules(
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
-            args = Args([*lead, _second(pair), _cotangent(f, result)])
-            primals = [value for i, value in enumerate(given) if i not in numbers]
+            kept, after = _followed(_second(pair), KEPT), _followed(_cotangent(f, result), REACH)
+            args = Args([*lead, kept, after])
+            primals = [value for i, value in enumerate(tangents) if i not in numbers]
             _run_backwards(m, f, at, x, backward, args, before, asked, certain, primals)
     if asked:
         _check_orders(m, f, at, x, numbers if certain else None)
@@ -115,11 +133,11 @@ def _run_backwards(
     if asked:
         demands.check_rule(m, f, at, x, "bwd", rule, cotangents, len(primals))
         _check_shapes(m, f, at, x, cotangents, primals)
-        _check_used(m, f, x, rule)
+        _check_used(m, f, x, rule, cotangents, primals)
 
 
-def _check_used(m: Machine, f: Frame, x: Xform, rule: Value) -> None:
-    """Record that a backward rule gives something, and never looks at the cotangent that it gets."""
+def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, primals: list[Value]) -> None:
+    """Record that a backward rule gives something, and never looks at the cotangent that it gets; or not for all that it gives."""
     params = rule.fn.node.params if type(rule) is Func else []
     if type(rule) is not Func or not params or params[-1].kind not in ("any", "pos"):
         return
@@ -128,12 +146,28 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value) -> None:
     given = result.elts if type(result) is ir.Tuple else []
     inner = [part for one in inner_functions(fn.module, fn.body) for part in one.parts]
     read = any(type(part) is ir.Name and part.id == name for part in (*fn.parts, *inner))
-    if result is None or name.startswith("_") or read or all(map(_is_nothing, given)):
+    if result is None or name.startswith("_") or all(map(_is_nothing, given)):
+        return
+    left = _left_out(fn, given, cotangents, primals) if read else None
+    if read and left is None:
         return
     m.emit(
-        f, TransformMisuse, result.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
-        transform=describe(x.target), problem="rule-ignores", parameter=name, detail="",
+        f, TransformMisuse, result.at if left is None else left.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
+        transform=describe(x.target), problem="rule-ignores", parameter=name, detail="" if left is None else "one",
     )  # fmt: skip
+
+
+def _left_out(
+    fn: FuncInfo, given: Sequence[ir.Node], cotangents: Value, primals: list[Value]
+) -> ir.Node | None:
+    """One of the cotangents that a rule gives which certainly hangs on something, and not on the one that it gets."""
+    items = cotangents.items if type(cotangents) is Tup else ()
+    for item, node, primal in zip(items, given, primals) if len(items) == len(given) == len(primals) else ():
+        known = type(item) is Arr and item.kind is SEEN and item.modes & (KEPT | REACH) == KEPT
+        written = derivatives.written(fn, node)
+        if known and _moves(primal) and written is not None and not _is_nothing(written):
+            return written
+    return None
 
 
 def _check_tangents(m: Machine, f: Frame, x: Xform, rule: Value, tangents: Value) -> None:
@@ -171,6 +205,11 @@ def _unpacked(fn: FuncInfo) -> list[str]:
 def _moves(value: Value) -> bool:
     """Whether somebody certainly differentiates by a value."""
     return type(value) is Arr and not value.softness and bool(value.modes & L)
+
+
+def _followed(value: Value, mark: int) -> Value:
+    """A value that a rule gets, marked so that it is seen what hangs on it."""
+    return pytrees.remode(value, lambda modes: modes | mark if modes & S else modes)
 
 
 def _is_nothing(node: ir.Node) -> bool:

@@ -8,10 +8,10 @@ from typing import Final
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
+    FOLLOWED,
     INT,
     NONE,
     SMOOTH,
-    TRIAL,
     TRUE,
     UNKNOWN,
     Arr,
@@ -120,7 +120,7 @@ def _abstract_array(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _stop_gradient(m: Machine, f: Frame, at: int, args: Args) -> Value:
     value = _first(args, "x")
-    return pytrees.remode(value, lambda modes: modes & ~(SMOOTH | TRIAL))
+    return pytrees.remode(value, lambda modes: modes & ~(SMOOTH | FOLLOWED))
 
 
 def _device_put(m: Machine, f: Frame, at: int, args: Args) -> Value:
