@@ -246,7 +246,7 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
     if func.fn.registers:
         for value in (*args.pos, *args.kw.values()):
             if type(value) is Class:
-                value.info.extern = True  # perhaps as a pytree
+                value.info.hand_over()  # perhaps as a pytree
     if not f.world.level and (f.fn is None or f.fn.hosted) and not f.module.is_test:
         func.fn.hosted = True
     if cannot_bind(func, args):

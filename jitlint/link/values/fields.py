@@ -50,7 +50,7 @@ def ordered_fields(info: ClassInfo) -> dict[str, tuple[ir.Expr | None, Value | N
     """The annotated fields of a class and its project bases in constructor order: what a plain base annotates is no field."""
     out: dict[str, tuple[ir.Expr | None, Value | None]] = {}
     for cls in reversed(mro(info)):
-        if cls is info or cls.shape or cls.role or cls.pytree or cls.extern:
+        if cls is info or cls.shape or cls.role or cls.pytree or (cls.extern and not cls.handed):
             out.update(cls.fields)
     return out
 

@@ -411,7 +411,7 @@ def _store_in_dict(
     m: Machine, f: Frame, at: int, obj: Map, index: Value, value: Value, op: str, certain: bool
 ) -> None:
     if type(index) is Class:
-        index.info.extern = True  # a table says what to do with its instances
+        index.info.hand_over()  # a table says what to do with its instances
     hashing.hashed(m, f, at, index, "dict key")
     old = obj.entries.get(index.const) if type(index) is Py else None
     m.domains.on_store(f, Store(at, "element", obj, index, value, old))

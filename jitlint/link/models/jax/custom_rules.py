@@ -47,6 +47,7 @@ from jitlint.link.values.questions.signatures import constant_ints, describe, si
 from jitlint.syntax import ir
 
 _NAMED: Final = (ir.Attr, ir.Const)
+_ZEROS: Final = frozenset({"zeros", "zeros_like", "full_like"})
 
 
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
@@ -213,10 +214,11 @@ def _followed(value: Value, mark: int) -> Value:
 
 
 def _is_nothing(node: ir.Node) -> bool:
-    """Whether a cotangent is none, or zero."""
+    """Whether a cotangent is none, or zero, be it in each leaf."""
     if type(node) is ir.Const:
         return not node.value
-    return type(node) is ir.Call and last_name(node.func) in ("zeros", "zeros_like")
+    made = [node.func, *(arg.value for arg in node.args)] if type(node) is ir.Call else []
+    return any(isinstance(part, (ir.Name, ir.Attr)) and last_name(part) in _ZEROS for part in made)
 
 
 def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, primals: list[Value]) -> None:
