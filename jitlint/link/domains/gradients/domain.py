@@ -131,7 +131,12 @@ def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
         returned = only_returned(callee.fn.parts)
         return None if returned is None else (_code(m, None, callee.fn), returned)
 
-    return Code(fn.parts, called)
+    def constant(node: ir.Node) -> float | None:
+        known = paths.peek(m, f, node) if f is not None and isinstance(node, (ir.Name, ir.Attr)) else None
+        number = known.const if type(known) is Py else None
+        return float(number) if isinstance(number, (int, float)) else None
+
+    return Code(fn.parts, called, constant)
 
 
 def _hides(dotted: str, hole: Hole) -> str:

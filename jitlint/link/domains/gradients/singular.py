@@ -29,17 +29,17 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
         return None
     test, *ways = [arg.value for arg in call.args]
     for side, way in zip((True, False), ways):
-        excluded = _excluded_spellings(parts, test, side)
-        for found, zeros in _singular(spelling.written(parts, way)) if excluded else ():
+        excluded = _excluded_spellings(code, test, side)
+        for found, zeros in _singular(parts, spelling.written(parts, way)) if excluded else ():
             for zero in zeros:
                 if any(same_text(zero, other) for other in excluded) and spelling.may_be_zero(code, zero):
                     return found
     return None
 
 
-def _excluded_spellings(parts: Sequence[ir.Node], test: ir.Node, side: bool) -> list[ir.Node]:
-    found = [_unlike_zero(*comparison) for comparison in comparisons(parts, test, side)]
-    return [node for nodes in found for one in nodes for node in spellings(parts, one)]
+def _excluded_spellings(code: spelling.Code, test: ir.Node, side: bool) -> list[ir.Node]:
+    found = [_unlike_zero(code, *comparison) for comparison in comparisons(code.parts, test, side)]
+    return [node for nodes in found for one in nodes for node in spellings(code.parts, one)]
 
 
 def spellings(parts: Sequence[ir.Node], node: ir.Node) -> Iterator[ir.Node]:
@@ -84,9 +84,12 @@ _COMPARE: Final = {
 }  # fmt: skip
 
 
-def _unlike_zero(node: ir.Node, op: str, other: ir.Node, side: bool) -> Iterator[ir.Node]:
+def _unlike_zero(
+    code: spelling.Code, node: ir.Node, op: str, other: ir.Node, side: bool
+) -> Iterator[ir.Node]:
     """What is compared with a number, if zero comes out otherwise; what is equal to a number is not meant."""
     bound = spelling.number(other)
+    bound = code.constant(other) if bound is None else bound
     if bound is None or op == ("==" if side else "!=") or _COMPARE[op](0, bound) is side:
         return
     yield node
@@ -94,18 +97,28 @@ def _unlike_zero(node: ir.Node, op: str, other: ir.Node, side: bool) -> Iterator
         yield node.args[0].value
 
 
-def _singular(way: ir.Node | None) -> Iterator[tuple[spelling.Hole, list[ir.Node]]]:
+def _zeros(parts: Sequence[ir.Node], node: ir.Node) -> list[ir.Node]:
+    """What makes an expression zero when it is zero itself, under roots as well."""
+    found = list(spelling.factors(node))
+    for one in tuple(found):
+        root = spelling.written(parts, one)
+        if type(root) is ir.Call and last_name(root.func) in lexicon().gradients.roots and root.args:
+            found += spelling.factors(root.args[0].value)
+    return found
+
+
+def _singular(parts: Sequence[ir.Node], way: ir.Node | None) -> Iterator[tuple[spelling.Hole, list[ir.Node]]]:
     """The operations in an expression that have no derivative at zero, with what must not be zero."""
     for node in computed(way):
         if type(node) is ir.Call and last_name(node.func) in lexicon().gradients.singular and node.args:
-            zeros = list(spelling.factors(node.args[0].value))
+            zeros = _zeros(parts, node.args[0].value)
             found = spelling.Hole(
                 node.at, last_name(node.func), spelling.in_words(zeros), spelling.names_in(node)
             )
             is_root = last_name(node.func) in lexicon().gradients.roots
             yield found, [*zeros, node] if is_root else zeros
         elif type(node) is ir.BinOp and node.op == "/":
-            zeros = list(spelling.factors(node.right))
+            zeros = _zeros(parts, node.right)
             yield spelling.Hole(node.at, "/", spelling.in_words(zeros), spelling.names_in(node)), zeros
         elif type(node) is ir.BinOp and node.op == "**" and _is_steep(spelling.number(node.right)):
             zeros = list(spelling.factors(node.left))

@@ -30,10 +30,11 @@ class Hole(NamedTuple):
 
 class Code(NamedTuple):
     """Whose expressions are read. parts: of a function. called: what a function of the project returns that is called there, and
-    its code; None if that is not one expression."""
+    its code; None if that is not one expression. constant: the number that a variable stands for, None if that is not known."""
 
     parts: Sequence[ir.Node]
     called: Callable[[ir.Call], tuple[Code, ir.Node] | None]
+    constant: Callable[[ir.Node], float | None]
 
 
 def written(parts: Sequence[ir.Node], node: ir.Node | None) -> ir.Node | None:
