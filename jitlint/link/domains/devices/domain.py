@@ -26,7 +26,7 @@ from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths
 from jitlint.link.values.questions import derivatives
-from jitlint.link.values.questions.averaging import average_in
+from jitlint.link.values.questions.averaging import average_in, may_average
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -136,7 +136,7 @@ class Devices(Domain[None]):
         """Where the gradients that a variable holds were taken with their value, if nothing else is bound to it."""
         if type(node) is not ir.Name or f.fn is None:
             return None
-        binding = derivatives.only_binding(f.fn, node.id)
+        binding = self._first_binding(f, node.id)
         if binding is None or type(binding.value) is not ir.Call:
             return None
         call, target = binding.value, binding.targets[0]
@@ -145,6 +145,22 @@ class Devices(Domain[None]):
         if derivatives.kind_of(self.m, f, call.func)[0] != derivatives.VALUED or target.elts[1].id != node.id:
             return None
         return _Derived(call, frozenset(name.id for name in bound_names(target.elts[:1])), node.id)
+
+    def _first_binding(self, f: Frame, name: str) -> ir.Assign | None:
+        """Where a variable is bound, if what binds it later is only its own value, changed on this device."""
+        found = sorted(derivatives.bindings(f.fn, name), key=lambda binding: binding.at)
+        for binding in found[1:]:
+            call = binding.value
+            if type(call) is not ir.Call or not call.args or type(call.args[0].value) is not ir.Name:
+                return None
+            if call.args[0].value.id != name or not self._stays_here(f, call):
+                return None
+        return found[0] if found else None
+
+    def _stays_here(self, f: Frame, call: ir.Call) -> bool:
+        """Whether a function of the project is called that certainly averages nothing over devices."""
+        callee = paths.peek(self.m, f, call.func)
+        return type(callee) is Func and not may_average(self.m, callee)
 
     def _tell(self, f: Frame, at: int, derived: _Derived, how: str) -> None:
         """Say it of gradients, unless something that is made of them goes where it might be averaged."""
@@ -207,7 +223,7 @@ class Devices(Domain[None]):
             return True
         callee = paths.peek(self.m, f, call.func)
         makes = type(callee) in (Class, Method) or last_name(call.func) in lexicon().contracts.renewing
-        return makes and type(callee) is not Func
+        return self._stays_here(f, call) if type(callee) is Func else makes
 
     def _calls(self, f: Frame, derived: _Derived) -> Iterator[ir.Call]:
         """What is called after the derivative was."""

@@ -37,6 +37,30 @@ def average_in(m: Machine, func: Func, depth: int = _DEPTH) -> tuple[str, int] |
     return None
 
 
+def may_average(m: Machine, func: Func, depth: int = _DEPTH) -> bool:
+    """Whether a function might do so: it calls or hands on what is not known, such as one that it is given, or is too deep."""
+    inside = Frame(func.fn.module, func.scope, HOST)
+    calls = [part for part in _written(func.fn) if type(part) is ir.Call]
+    return any(_may_average(m, inside, node, depth) for call in calls for node in _run_by(m, inside, call))
+
+
+def _run_by(m: Machine, inside: Frame, call: ir.Call) -> Iterator[ir.Node]:
+    """What a call runs: a function, and the one that this is given by name if it is a map over trees."""
+    yield call.func
+    given = call.args[0].value if call.args else None
+    if type(given) is ir.Name and paths.dotted(m, inside, call.func) in lexicon().arrays.pure_maps:
+        yield given
+
+
+def _may_average(m: Machine, inside: Frame, node: ir.Node, depth: int) -> bool:
+    callee, dotted = paths.peek(m, inside, node), paths.dotted(m, inside, node)
+    if type(callee) is Func:
+        return callee.scope is not inside.scope and (not depth or may_average(m, callee, depth - 1))
+    if dotted:
+        return dotted in lexicon().contracts.settling | lexicon().contracts.spreading
+    return type(node) is not ir.Attr or m.catalogue.array_method(node.name) is None
+
+
 def _written(fn: FuncInfo) -> Iterator[ir.Node]:
     """The nodes of a function and of the lambdas in it."""
     for part in fn.parts:
