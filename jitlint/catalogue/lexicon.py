@@ -331,6 +331,7 @@ class Tests(msgspec.Struct, frozen=True):
 class Contracts(msgspec.Struct, frozen=True):
     """What objects of libraries need for their methods."""
 
+    by_name: frozenset[str]
     wishes: frozenset[str]
     hands_on: frozenset[str]
     needs_parameters: frozenset[str]

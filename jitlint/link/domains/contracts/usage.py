@@ -12,11 +12,12 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
-from jitlint.infer.values import FALSE, ExtInst, Func, Map, Py, Value, const_of, py
+from jitlint.infer.values import FALSE, TRUE, ExtInst, Func, Map, Py, Value, const_of, py
 from jitlint.link.engine import evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
@@ -27,6 +28,9 @@ _CHAIN: Final = "optax.chain"
 _SITE: Final = "$made"
 """The attribute in which such an optimiser remembers where it was made."""
 _MODULE: Final = "$made in"
+_FUNCTION: Final = "$made by"
+_WHOLE: Final = "$whole"
+"""Of a chain: one of its parts is a whole optimiser."""
 _MASK: Final = "$mask"
 _INIT: Final = "init"
 _DEPTH: Final = 4
@@ -37,34 +41,53 @@ def made(m: Machine, f: Frame, library: Library) -> None:
     words, args, dotted = lexicon().contracts, library.args, library.dotted
     if dotted == _CHAIN and args.more is None:
         _check_order(m, f, library.at, args.pos)
+        if type(library.result) is ExtInst and any(map(_is_complete, args.pos)):
+            library.result.attrs[_WHOLE] = TRUE
     elif dotted in words.complete:
         _check_rate(m, f, library.at, args.get(0, "learning_rate"))
     inner, mask = args.get(0, "inner"), args.get(1, "mask")
-    if dotted == _MASKED and type(library.result) is ExtInst and _is_complete(inner) and mask is not None:
-        library.result.attrs |= {_SITE: py(library.at), _MODULE: py(f.module.name), _MASK: mask}
+    whole = _is_complete(inner) or (type(inner) is ExtInst and _WHOLE in inner.attrs)
+    if dotted == _MASKED and type(library.result) is ExtInst and whole and mask is not None:
+        place = {_SITE: py(library.at), _MODULE: py(f.module.name), _FUNCTION: py(f.qualname)}
+        library.result.attrs |= {**place, _MASK: mask}
 
 
 def started(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None) -> None:
     """The state of an optimiser is made: is it one that hands on what its mask leaves out, all by itself."""
-    site, module, mask = (owner.attrs.get(name) for name in (_SITE, _MODULE, _MASK))
-    if owner.dotted != _MASKED or type(site) is not Py or type(module) is not Py:
+    site, module, function, mask = (owner.attrs.get(name) for name in (_SITE, _MODULE, _FUNCTION, _MASK))
+    if owner.dotted != _MASKED or type(site) is not Py or type(module) is not Py or type(function) is not Py:
         return
+    by_name = type(mask) is Func and _goes_by_name(m, mask)
     if type(mask) is Func and params is not None:
         mask = evaluator.call(m, f, at, mask, Args([params]))
-    if module.const == f.module.name and mask is not None and _leaves_out(mask):
+    if mask is not None and _leaves_out(mask, by_name):
         m.emit(
-            f, OddOptimiser, int(str(site.const)), None, Confidence.LIKELY, problem="masked", name=_MASKED
+            f, OddOptimiser, int(str(site.const)), None, Confidence.LIKELY,
+            where=(str(module.const), str(function.const)), problem="masked", name=_MASKED,
         )  # fmt: skip
 
 
-def _leaves_out(mask: Value, depth: int = _DEPTH) -> bool:
-    """Whether a dict of flags certainly has one that says no, or flags that differ from key to key."""
+def _goes_by_name(m: Machine, func: Func, depth: int = 2) -> bool:
+    """Whether a function, or one that it calls, looks at what leaves are called."""
+    inside = Frame(func.fn.module, func.scope, HOST)
+    for call in (part for part in func.fn.parts if type(part) is ir.Call):
+        callee = paths.peek(m, inside, call.func)
+        if last_name(call.func) in lexicon().contracts.by_name:
+            return True
+        if depth and type(callee) is Func and _goes_by_name(m, callee, depth - 1):
+            return True
+    return False
+
+
+def _leaves_out(mask: Value, by_name: bool, depth: int = _DEPTH) -> bool:
+    """Whether a dict of flags certainly has one that says no, or flags that differ from key to key. by_name: a function computes them
+    from what leaves are called, so that they differ."""
     if type(mask) is Py:
-        return mask is FALSE
+        return mask is FALSE or (by_name and mask.kind == "bool" and mask is not TRUE)
     if type(mask) is not Map or not depth:
         return False
     by_key = type(mask.rest) is Py and mask.rest.kind == "bool"
-    return by_key or any(_leaves_out(part, depth - 1) for part in mask.entries.values())
+    return by_key or any(_leaves_out(part, by_name, depth - 1) for part in mask.entries.values())
 
 
 def updated(m: Machine, f: Frame, at: int, signed: bool) -> None:
