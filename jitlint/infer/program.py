@@ -174,7 +174,7 @@ class ClassInfo:
 
     frozen: its fields cannot be assigned. linear: itself and its project bases in order, once somebody asked. shape: "namedtuple", "dataclass" or "". data_fields / meta_fields: of a registered pytree (None: not
     registered). opaque_flatten: its own function decides which fields are data, and is not understood. constructed: it is put together
-    again by its constructor. extern: it has
+    again by its constructor. rebuilt: the functions that take it apart and put it together, if they were given to JAX. extern: it has
     a base that is not understood, or (handed, and for nothing else) code got it that may say what its objects are. stands_for_others: as an annotation it means objects of other classes too: abstract,
     a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing. hashed_by_fields: its hash is made of those of its fields.
     watched: it has a ``__getattribute__``. written: the names that its body binds, once somebody asked.
@@ -197,6 +197,7 @@ class ClassInfo:
     data_fields: frozenset[str] | None = None
     opaque_flatten: bool = False
     constructed: bool = False
+    rebuilt: tuple[Value, Value] | None = None
     extern: bool = False
     handed: bool = False
     stands_for_others: bool = False

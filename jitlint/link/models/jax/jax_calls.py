@@ -175,8 +175,13 @@ def _register(kind: str) -> Handler:
         if type(cls) is Class:
             options = dict(args.kw)
             options.update(zip(("data_fields", "meta_fields"), args.pos[1:3]))
-            if kind == "node":
-                fields.registered(m, f, at, cls.info, args.get(1, "flatten_func"))
+            if kind == "keys":
+                fields.registered(m, f, at, cls.info, args.get(1, "flatten_with_keys"))
+            elif kind == "node":
+                flatten, unflatten = args.get(1, "flatten_func"), args.get(2, "unflatten_func")
+                fields.registered(m, f, at, cls.info, flatten)
+                if flatten is not None and unflatten is not None:
+                    cls.info.rebuilt = (flatten, unflatten)
             else:
                 classes.decorate(m, f, at, kind, cls, options)
         return cls if cls is not UNKNOWN else NONE
@@ -304,7 +309,7 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.lax.stop_gradient": _stop_gradient,
     "jax.lax.optimization_barrier": _same,
     "jax.tree_util.register_pytree_node": _register("node"),
-    "jax.tree_util.register_pytree_with_keys": _register("node"),
+    "jax.tree_util.register_pytree_with_keys": _register("keys"),
     "jax.tree_util.GetAttrKey": _opaque(fields.CHILD_NAME),
     "jax.tree_util.DictKey": _opaque(fields.CHILD_NAME),
     "jax.tree_util.SequenceKey": _opaque(fields.CHILD_NAME),

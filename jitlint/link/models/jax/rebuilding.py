@@ -1,7 +1,7 @@
 """Objects that a transform takes apart and puts together again with its tracers in them (layer: ``link``, room ``models``).
 
-What it does: runs the ``tree_unflatten`` of a class that registers itself, and what a dataclass does after its fields are
-set. What it does not: run the functions that `register_pytree_node` got, or use the objects that come out.
+What it does: runs the ``tree_unflatten`` of a class that registers itself, the functions that `register_pytree_node` got, and what a
+dataclass does after its fields are set. What it does not: use the objects that come out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def rebuild(m: Machine, f: Frame, inner: Frame, at: int, given: Args, arrived: A
 
 
 def _objects(before: Value, after: Value, depth: int) -> Iterator[tuple[Inst, Inst]]:
-    if type(before) is Inst and type(after) is Inst and not before.open:
+    if type(before) is Inst and type(after) is Inst:
+        if before.open and before.cls.rebuilt is None:
+            return  # which attributes it has is not known, nor what is done with them
         if any(before.attrs.get(name) is not value for name, value in after.attrs.items()):
             yield before, after  # other leaves than before: tracers
     elif depth and isinstance(before, (Tup, Seq)) and type(before) is type(after):
@@ -41,15 +43,22 @@ def _objects(before: Value, after: Value, depth: int) -> Iterator[tuple[Inst, In
 
 def _unflatten(m: Machine, f: Frame, inner: Frame, at: int, old: Inst, modes: int) -> None:
     """Children are collected outside of the trace, and handed over inside."""
-    flatten = classes.flatten_method(old.cls)
-    if type(flatten) is not Func or not old.cls.pytree or "tree_unflatten" not in _members(old):
-        return
-    parts = evaluator.call(m, f, at, flatten, Args([old]))
-    if type(parts) is Tup and len(parts.items) == 2:
+    functions = _functions(m, inner, at, old) if old.cls.pytree else None
+    parts = evaluator.call(m, f, at, functions[0], Args([old])) if functions is not None else None
+    if functions is not None and type(parts) is Tup and len(parts.items) == 2:
         level, why = inner.world.level, f"an object of `{old.cls.qualname}`"
         children = pytrees.lift(parts.items[0], modes, level, why)
-        method = attributes.get(m, inner, at, Class(old.cls), "tree_unflatten")
-        evaluator.call(m, inner, at, method, Args([parts.items[1], children]))
+        evaluator.call(m, inner, at, functions[1], Args([parts.items[1], children]))
+
+
+def _functions(m: Machine, inner: Frame, at: int, old: Inst) -> tuple[Value, Value] | None:
+    """What takes an object apart, and what puts it together again."""
+    if old.cls.rebuilt is not None:
+        return old.cls.rebuilt
+    flatten = classes.flatten_method(old.cls)
+    if type(flatten) is not Func or "tree_unflatten" not in _members(old):
+        return None
+    return flatten, attributes.get(m, inner, at, Class(old.cls), "tree_unflatten")
 
 
 def _construct(m: Machine, inner: Frame, at: int, new: Inst) -> None:
