@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func, Xform
@@ -39,13 +40,28 @@ def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
 
 def _leads(m: Machine, func: Func, place: tuple[str, int], depth: int) -> bool:
     fn = func.fn
-    for call in _always(fn.body):
+    for call in _with_mapped(m, func, _always(fn.body)):
         if (fn.module.name, call.at) == place:
             return True
         callee = paths.peek(m, inside(func), call.func) if depth and _is_global(fn, call.func) else None
         if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee, place, depth - 1):
             return True
     return False
+
+
+def _with_mapped(m: Machine, func: Func, calls: Iterator[ir.Call]) -> Iterator[ir.Call]:
+    """Calls, and those in a ``lambda`` that is mapped over the leaves of a tree, which has some."""
+    for call in calls:
+        yield call
+        given = call.args[0].value if call.args else None
+        mapped = (
+            type(given) is ir.Lambda
+            and paths.dotted(m, inside(func), call.func) in lexicon().arrays.pure_maps
+        )
+        for part in (
+            func.fn.module.functions[given.function].body if mapped and type(given) is ir.Lambda else ()
+        ):
+            yield from _calls(part)
 
 
 def _is_global(fn: FuncInfo, node: ir.Node | None) -> bool:
