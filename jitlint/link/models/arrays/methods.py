@@ -39,7 +39,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, shapes
 from jitlint.link.models.jax import train_states
-from jitlint.link.models.python import containers, dispatch
+from jitlint.link.models.python import command_lines, containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
 from jitlint.link.values.library_objects import COLLECTION, VARIABLE
 from jitlint.link.values.questions.kinds import find_method
@@ -298,6 +298,8 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
         return ExtInst(f"unittest.{name}")
     if obj.dotted == dispatch.DISPATCH:
         return dispatch.register(m, f, at, Args([obj, *args.pos])) if name == "register" else UNKNOWN
+    if obj.dotted == command_lines.PARSER:
+        return command_lines.method(m, f, at, obj, name, args)
     m.domains.on_library(f, at, f"{obj.dotted}.{name}", args, owner=obj)
     if obj.dotted in lexicon().arrays.generators:
         return _draw(m, f, at, name, args)

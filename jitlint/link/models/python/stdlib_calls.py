@@ -39,7 +39,7 @@ from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import emit_convert, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.python import dispatch, math_calls, named_tuples
+from jitlint.link.models.python import command_lines, dispatch, math_calls, named_tuples
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.models.python.builtin_calls import (
     BUILTIN_CALLS,
@@ -427,6 +427,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "timeit.timeit": _clock(FLOAT),
     "timeit.repeat": _clock(Seq("list", None, FLOAT)),
     "timeit.Timer": _clock(ExtInst("timeit.Timer")),
+    command_lines.PARSER: command_lines.make,
     "abc.abstractproperty": descriptor("property"),
     "collections.Counter": _counter,
     "collections.OrderedDict": sequences.make_dict,
