@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from jitlint.infer.freezing import freeze
-from jitlint.infer.values import UNKNOWN, Value
+from jitlint.infer.values import UNKNOWN, Inst, Map, Seq, Tup, Value
 from jitlint.link.core import branches, field_loops, turns, unlike
-from jitlint.link.engine import evaluator
+from jitlint.link.engine import effects, evaluator
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -46,7 +47,44 @@ def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list
         return True
 
     single = iterable if items is not None and len(items) == 1 else None
-    return _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
+    stand_ins = list(_stand_ins(element, items or []))
+    watched = [effects.watch({_EACH: one}) for one, _ in stand_ins]
+    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
+    for (_, originals), before in zip(stand_ins, watched):
+        changes = effects.changes(before, whole=False)
+        if changes is not None:
+            for original in originals:
+                effects.replay(f, changes, {_EACH: original})
+    return reachable
+
+
+_EACH: Final = ""
+
+
+_DEPTH: Final = 2
+"""So many boxes in each other are looked into."""
+
+
+def _stand_ins(
+    element: Value, items: Sequence[Value], depth: int = _DEPTH
+) -> Iterator[tuple[Value, Sequence[Value]]]:
+    """The boxes that a body gets for one of several, with these: what it does to one of them, it does to all."""
+    if not items or any(type(item) is not type(element) or item is element for item in items):
+        return
+    if type(element) is Tup:
+        rows = [item.items for item in items if type(item) is Tup and len(item.items) == len(element.items)]
+        for i, part in enumerate(element.items if len(rows) == len(items) else ()):
+            yield from _stand_ins(part, [row[i] for row in rows], depth)
+    elif isinstance(element, (Inst, Map, Seq)):
+        yield element, items
+        inside = [_parts(item) for item in items] if depth else []
+        for name, part in _parts(element).items() if inside else ():
+            if isinstance(part, (Inst, Map, Seq)):
+                yield from _stand_ins(part, [one[name] for one in inside if name in one], depth - 1)
+
+
+def _parts(box: Value) -> Mapping[Any, Value]:
+    return box.attrs if type(box) is Inst else box.entries if type(box) is Map else {}
 
 
 def run_while(m: Machine, f: Frame, node: ir.While) -> bool:
