@@ -106,6 +106,10 @@ _WHOLE = {
         "needs a square matrix, but gets an array of shape",
         "for other matrices there are `jnp.linalg.lstsq`, `jnp.linalg.pinv`, `jnp.linalg.svd` and `jnp.linalg.qr`",
     ),
+    "state": (
+        "gets gradients of another structure than the tree that its state was made for:",
+        "make the state for what the gradients are taken by: `tx.init(...)` of that part of the parameters",
+    ),
     "trees": (
         "goes through pytrees together whose structures differ:",
         "give all of them the structure of the first: the same keys, lengths and kinds of containers",

@@ -17,8 +17,10 @@ from jitlint.link.domains.contracts import (
     unbound,
     usage,
 )
+from jitlint.link.domains.contracts.starts import Starts
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 
 class Contracts(Domain[linen.Needs]):
@@ -27,6 +29,10 @@ class Contracts(Domain[linen.Needs]):
     callees = frozenset({Bound, Inst})
     hears_names = True
     keeps = frozenset({linen.NEEDS})
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m)
+        self.starts = Starts()
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A module may be one that is called by itself, or gradients may be applied."""
@@ -69,7 +75,7 @@ class Contracts(Domain[linen.Needs]):
         if library.dotted in lexicon().contracts.lifting:
             streams.lifted(self.m, f, library)
         elif library.dotted.startswith(optimisers.OPTAX):
-            optimisers.heard(self.m, f, library)
+            optimisers.heard(self.m, f, library, self.starts)
             labels.heard(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)

@@ -11,6 +11,7 @@ from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, Arr, ExtInst, Inst, Map, Py, Tree, Tup, Value, alternatives, py
 from jitlint.link.domains.contracts import gradients, usage
+from jitlint.link.domains.contracts.starts import Starts
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
@@ -30,7 +31,7 @@ _SIGNED: Final = "$goes down"
 _UPDATES: Final = "optax.apply_updates"
 
 
-def heard(m: Machine, f: Frame, library: Library) -> None:
+def heard(m: Machine, f: Frame, library: Library, starts: Starts) -> None:
     """An optimiser is made, or one updates."""
     dotted, args, owner = library.dotted, library.args, library.owner
     if dotted == _UPDATES:
@@ -38,12 +39,16 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     elif owner is None:
         if type(library.result) is ExtInst:
             _remember(library.result, dotted, args)
+            if COPIES in library.result.attrs:
+                starts.made(f, library.at, library.result)
             usage.made(m, f, library)
     elif type(owner) is ExtInst and args.more is None and args.kw_more is None:
         if dotted.endswith(".update"):
+            starts.updated(m, f, library.at, owner, args.get(0, "updates"))
             _updates(m, f, library.at, owner, args)
             gradients.updated(m, f, library)
         elif dotted.endswith(".init"):
+            starts.started(m, owner, args.get(0, "params"))
             _starts(m, f, library.at, owner, args.get(0, "params"))
 
 

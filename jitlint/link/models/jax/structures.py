@@ -28,13 +28,13 @@ def refuses(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, V
     if spec.result != "tree_map" or tree is None or type(rest) is not Tup or "is_leaf" in named or m.guards:
         return False
     for other in rest.items:
-        detail = _difference(tree, other, _DEPTH)
+        detail = difference(tree, other, _DEPTH)
         if detail:
             return fitting.report(m, f, at, spec.name, "trees", detail, other)
     return False
 
 
-def _difference(tree: Value, other: Value, depth: int) -> str:
+def difference(tree: Value, other: Value, depth: int = _DEPTH) -> str:
     """In what a tree certainly has another structure than the first one, or ""."""
     kind, others = _kind(tree), _kind(other)
     if not depth or kind in ("", "a leaf") or not others:
@@ -51,7 +51,7 @@ def _difference(tree: Value, other: Value, depth: int) -> str:
         if len(ours) != len(theirs):
             return f"{kind} of {len(ours)} and one of {len(theirs)}"
         pairs = list(zip(ours, theirs))
-    return next(filter(None, (_difference(a, b, depth - 1) for a, b in pairs)), "")
+    return next(filter(None, (difference(a, b, depth - 1) for a, b in pairs)), "")
 
 
 def _of_objects(tree: Value, other: Value, depth: int) -> str:
@@ -66,7 +66,7 @@ def _of_objects(tree: Value, other: Value, depth: int) -> str:
         if NO_CONST not in (one, two) and one != two:
             return f"the static field `{name}` of `{cls.name}` is {one!r} in one and {two!r} in the other"
     pairs = [(tree.attrs.get(name, UNKNOWN), other.attrs.get(name, UNKNOWN)) for name in sorted(data or ())]
-    return next(filter(None, (_difference(a, b, depth - 1) for a, b in pairs)), "")
+    return next(filter(None, (difference(a, b, depth - 1) for a, b in pairs)), "")
 
 
 def _is_understood(cls: ClassInfo) -> bool:
