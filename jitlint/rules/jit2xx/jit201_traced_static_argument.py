@@ -20,7 +20,11 @@ traced value arrives too late, and depending on the function JAX says
 
 > TypeError: Shapes must be 1D sequences of concrete values of integer type, got (JitTracer(~int32[]),).
 
-or "Non-hashable static arguments are not supported". A common cause is computing a shape with `jnp`: inside a jitted
+or "Non-hashable static arguments are not supported". What `nondiff_argnums` of `jax.custom_vjp` counts is static as well:
+
+> UnexpectedTracerError: Found a JAX Tracer object passed as an argument to a custom_vjp function in a position indicated by nondiff_argnums as non-differentiable.
+
+A common cause is computing a shape with `jnp`: inside a jitted
 function the result of *every* `jnp` operation is traced, even `jnp.prod(jnp.array(x.shape))`.
 """,
     instead="""\
@@ -57,6 +61,7 @@ ramp(4)
             "jax.errors.ConcretizationTypeError",
             "jax.errors.TracerIntegerConversionError",
             "jax.errors.TracerArrayConversionError",
+            "jax.errors.UnexpectedTracerError",
             "TypeError",
             "ValueError",
         ),
@@ -91,6 +96,8 @@ def check(event: ApiMisuse) -> Report | None:
 def _cure(event: ApiMisuse) -> str:
     if event.cure:
         return f"pass `{event.cure}`, or make the value static"
+    if event.exception == "jax.errors.UnexpectedTracerError":
+        return "take it out of `nondiff_argnums`: a rule may give `None` as its cotangent"
     if event.parameter in _SIZES:
         return "compute it from static values such as `x.shape` (with `math` or NumPy, not `jnp`)"
     return "pass a Python value"

@@ -33,7 +33,7 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
@@ -47,6 +47,8 @@ from jitlint.link.values.questions.signatures import constant_ints, describe, si
 from jitlint.syntax import ir
 
 _NAMED: Final = (ir.Attr, ir.Const)
+_BACKWARD: Final = "jax.custom_vjp"
+_UNEXPECTED: Final = "jax.errors.UnexpectedTracerError"
 _ZEROS: Final = frozenset({"zeros", "zeros_like", "full_like"})
 
 
@@ -59,6 +61,8 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             f, TransformMisuse, at, when=(_Bare(m, x),),
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
         )  # fmt: skip
+    if x.spec.name == _BACKWARD and _gets_tracer(m, f, at, x, args):
+        return UNKNOWN
     before = keys.uses_of(f)
     smooth = modes_among((*args.pos, *args.kw.values())) & (L | REACH)
     body = evaluator.call(m, by_own_rule(f), at, x.target, args)
@@ -69,6 +73,19 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return result  # which argument goes where in the rules is not known
     nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else []
     return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff, before)
+
+
+def _gets_tracer(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Whether something is traced where `nondiff_argnums` says that nothing is, as each rule would get it from another trace; it
+    is recorded. What the rules of the function hand on is refused where they got it."""
+    sig, numbers = signature(x.target), constant_ints(x.options.get("nondiff_argnums", UNKNOWN))
+    if sig is None or any(type(rule) is Func and rule.fn is f.fn for _, rule in x.rules):
+        return False
+    names = [param.name for param in sig.positional]
+    placed = [n for n in numbers or () if 0 <= n < min(len(args.pos), len(names))]
+    return any(
+        events.emit_static(m, f, at, describe(x.target), names[n], args.pos[n], _UNEXPECTED) for n in placed
+    )
 
 
 def by_own_rule(f: Frame) -> Frame:
