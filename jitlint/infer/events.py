@@ -394,6 +394,13 @@ class MovingTarget(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class WrappedDifference(Event):
+    """Two arrays of unsigned integers, of this dtype, are subtracted."""
+
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PairedElements(Event):
     """An operation sets each of ``count`` elements of one array against each of another. operation: the operator. column, row:
     what the operands are called, the one with an axis of size 1 first; "" if they have no name."""
@@ -484,6 +491,7 @@ AnyEvent = Union[
     PairedElements,
     ZeroGradient,
     MovingTarget,
+    WrappedDifference,
     LocalGradients,
     SummedMeans,
     WrongMode,

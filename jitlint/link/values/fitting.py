@@ -20,7 +20,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.array_references import REFERENCE
-from jitlint.link.values.questions import pairing, widening
+from jitlint.link.values.questions import pairing, widening, wrapping
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -41,6 +41,7 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
         return _with_reference(m, f, at, op, pair)
     if check_places(m, f, at, op, pair) or _of_two_scopes(m, f, at, op, pair):
         return True
+    wrapping.check(m, f, at, op, pair)
     if not (is_sure(left) or is_sure(right)) or not all(is_array(v) or is_number(v) for v in pair):
         return False
     kinds = [kind_of(value) for value in pair]

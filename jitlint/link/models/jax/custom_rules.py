@@ -45,10 +45,12 @@ from jitlint.link.values import fitting, keys, pytrees
 from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _NAMED: Final = (ir.Attr, ir.Const)
 _BACKWARD: Final = "jax.custom_vjp"
 _UNEXPECTED: Final = "jax.errors.UnexpectedTracerError"
+_DESCRIBING: Final = frozenset({"dtype", "shape", "ndim", "size"})
 _ZEROS: Final = frozenset({"zeros", "zeros_like", "full_like"})
 
 
@@ -166,7 +168,7 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
     read = any(type(part) is ir.Name and part.id == name for part in (*fn.parts, *inner))
     if result is None or name.startswith("_") or all(map(_is_nothing, given)):
         return
-    left = _left_out(fn, given, cotangents, primals) if read else None
+    left = _left_out(fn, name, given, cotangents, primals) if read else None
     if read and left is None:
         return
     m.emit(
@@ -176,16 +178,33 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
 
 
 def _left_out(
-    fn: FuncInfo, given: Sequence[ir.Node], cotangents: Value, primals: list[Value]
+    fn: FuncInfo, name: str, given: Sequence[ir.Node], cotangents: Value, primals: list[Value]
 ) -> ir.Node | None:
-    """One of the cotangents that a rule gives which certainly hangs on something, and not on the one that it gets."""
+    """One of the cotangents that a rule gives which certainly hangs on something, and not on the one that it gets, called ``name``."""
     items = cotangents.items if type(cotangents) is Tup else ()
     for item, node, primal in zip(items, given, primals) if len(items) == len(given) == len(primals) else ():
         known = type(item) is Arr and item.kind is SEEN and item.modes & (KEPT | REACH) == KEPT
         written = derivatives.written(fn, node)
         if known and _moves(primal) and written is not None and not _is_nothing(written):
-            return written
+            return None if _is_made_of(fn, node, name) else written
     return None
+
+
+def _is_made_of(fn: FuncInfo, node: ir.Node, name: str) -> bool:
+    """Whether what is computed is made of a variable, as it is written: of more than its dtype and its shape."""
+    waiting, seen = [node], {""}
+    while waiting:
+        parts = below(waiting.pop())
+        described = {id(part.obj) for part in parts if type(part) is ir.Attr and part.name in _DESCRIBING}
+        if any(type(part) is ir.Lambda for part in parts):
+            return True
+        for part in parts:
+            if type(part) is ir.Name and id(part) not in described and part.id not in seen:
+                if part.id == name:
+                    return True
+                seen.add(part.id)
+                waiting += [binding.value for binding in derivatives.bindings(fn, part.id)]
+    return any(name in names_read(inner) for inner in inner_functions(fn.module, fn.body))
 
 
 def _check_tangents(m: Machine, f: Frame, x: Xform, rule: Value, tangents: Value) -> None:
