@@ -139,6 +139,7 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return call(m, f, at, c.func, args)
     if t in _NO_FUNCTIONS:
         binding.attribute_called(m, f, at)
+    m.domains.on_unknown(f, args)
     return UNKNOWN
 
 

@@ -18,6 +18,7 @@ from jitlint.link.values import callbacks, classes
 def guess(m: Machine, f: Frame, at: int, name: str, args: Args) -> None:
     """A method of an unknown receiver: when only one class of the project has a method of that name, it is run
     with an instance of that class. What it finds is only possible, and its result stays unknown."""
+    m.domains.on_unknown(f, args)
     found = m.methods_by_name.get(name, ())
     if len(found) != 1 or f.depth > callbacks.GUESS_DEPTH:
         return

@@ -183,6 +183,9 @@ class Domain(Generic[T]):
     def on_target(self, f: Frame, at: int, changed: Value | None) -> None:
         """What was read at ``at`` was read to be changed. changed: a container that does it itself."""
 
+    def on_unknown(self, f: Frame, args: Args) -> None:
+        """Something that is not known at all is called inside a trace: what comes of its arguments is lost."""
+
     def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
         """An operator was applied. What is answered takes the place of the result."""
         return result
@@ -277,6 +280,7 @@ class Domains:
         self._calling: dict[tuple[type, bool], tuple[Callable[[Frame, Called], None], ...]] = {}
         self.on_load: Callable[[Frame, Load], None] = _each(d, Domain.on_load)
         self.on_target: Callable[[Frame, int, Value | None], None] = _each(d, Domain.on_target)
+        self.on_unknown: Callable[[Frame, Args], None] = _each(d, Domain.on_unknown)
         self.operators: Final = _listening(d, "on_operator", Domain.on_operator)
         self.on_store: Callable[[Frame, Store], None] = _each(d, Domain.on_store)
         self.on_change: Callable[[Frame, Change], None] = _each(d, Domain.on_change)

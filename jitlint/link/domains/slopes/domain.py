@@ -87,6 +87,19 @@ class _Listener(Domain[frozenset[Step]]):
         _note(f, summary)
 
 
+class _Trial(_Listener):
+    """Listens while a function is run apart. lost: what is followed went into something that is not known."""
+
+    def __init__(self, m: Machine) -> None:
+        super().__init__(m, REACH)
+        self.lost = False
+
+    def on_unknown(self, f: Frame, args: Args) -> None:
+        """It may have given it back in any form."""
+        given = (*args.pos, *args.kw.values(), *(v for v in (args.more, args.kw_more) if v is not None))
+        self.lost = self.lost or any(traced_modes(value, _DEPTH) & REACH for value in given)
+
+
 class Slopes(_Listener):
     """Remembers which differentiated functions make steps, and tries them in the end."""
 
@@ -163,9 +176,10 @@ class _Trials:
         pos[n] = leaves.only(pos[n], leaf.path)
         kw = {name: leaves.without_slope(value) for name, value in given.kw.items()}
         args = Args(pos, kw, given.more, given.kw_more)
-        value, inner = apart.run(self._m, self._transformed, args, _Listener(self._m, REACH))
-        modes = value.modes if type(value) is Arr and value.kind is SEEN else 0
-        return modes, _STEPS.of(inner) or frozenset()
+        listener = _Trial(self._m)
+        value, inner = apart.run(self._m, self._transformed, args, listener)
+        known = type(value) is Arr and value.kind is SEEN and not listener.lost
+        return value.modes if type(value) is Arr and known else 0, _STEPS.of(inner) or frozenset()
 
 
 def _note(f: Frame, steps: frozenset[Step]) -> None:
