@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jitlint.infer.events import Convert, TransformMisuse
+from jitlint.infer.events import TransformMisuse
 from tests.link.domains.telling import told
 
 HEAD = "import argparse\nimport functools\n\nparser = argparse.ArgumentParser()\n"
@@ -12,13 +12,6 @@ STATIC = """
 @functools.partial(jax.jit, static_argnames="o")
 def f(x, o):
     return x
-
-f(1.0, args.option)
-"""
-TRACED = """
-@jax.jit
-def f(x, o):
-    return [x for _ in range(o)]
 
 f(1.0, args.option)
 """
@@ -47,16 +40,20 @@ def test_lists_have_no_hash(declared: str, unhashable: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "number"),
+    ("declared", "text"),
     [
-        ("parser.add_argument('--option', type=int, default=3)", True),
-        ("parser.add_argument('--some-option', dest='option', type=int, required=True)", True),
-        ("parser.add_argument('--option', action='count', default=0)", True),
-        ("parser.add_argument('--option', type=unknown)", False),
+        ("parser.add_argument('option')", True),
+        ("parser.add_argument('--option', required=True, choices=['a', 'b'])", True),
+        ("parser.add_argument('--some-option', dest='option', type=str, default='a')", True),
+        ("parser.add_argument('--option', type=float, default=3)", False),
+        ("parser.add_argument('--option', action='count', default=0)", False),
+        ("parser.add_argument('--option', action='store_true')", False),
+        ("parser.add_argument('--option', type=unknown, default='a')", False),
     ],
 )
-def test_numbers_are_traced(declared: str, number: bool) -> None:
-    assert bool(told(parsed(declared, TRACED), Convert)) is number
+def test_texts_are_no_arrays(declared: str, text: bool) -> None:
+    ending = "jax.jit(lambda x: x)(args.option)\n"
+    assert bool(told(parsed(declared, ending), TransformMisuse)) is text
 
 
 def test_what_is_put_in_its_place() -> None:
