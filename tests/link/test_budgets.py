@@ -157,6 +157,10 @@ def test_a_surer_call_is_not_answered_by_a_less_sure_one() -> None:
 
 
 LIMITED = {
+    "trials": (
+        "loss",
+        "p = {{{leaves}}}\ndef loss(p):\n    return sum(p.values()) + jnp.sign(p['a0'])\njax.grad(loss)(p)\n",
+    ),
     "contexts": (
         "f",
         "def f(x, n):\n    a = b = c = d = e = n\n    return x\n@jit\ndef g(x):\n{calls}    return x\ng(1.0)\n",
@@ -186,7 +190,8 @@ def _many(limit: str) -> str:
         + "def f(x):\n    return x\nh250 = f\n"
     )
     large = "(" + ("(" + "(x,), " * 70 + "), ") * 70 + ")"
-    return LIMITED[limit][1].format(calls=calls, nested=nested, chain=chain, large=large)
+    leaves = ", ".join(f"'a{n}': 1.0" for n in range(60))
+    return LIMITED[limit][1].format(calls=calls, nested=nested, chain=chain, large=large, leaves=leaves)
 
 
 @pytest.mark.parametrize("limit", LIMITED)

@@ -35,6 +35,12 @@ class Derivatives:
             self.all.setdefault((f.module.name, transformed.at, id(x.target)), transformed)
 
 
+def leave_out(m: Machine, transformed: Transformed) -> None:
+    """A function is not run again, or not as often as it takes."""
+    place = transformed.inner
+    m.limits.meet("trials", place.module.name, transformed.at, place.qualname)
+
+
 def run(m: Machine, transformed: Transformed, args: Args, listener: AnyDomain) -> tuple[Value, Frame]:
     """Run a function again: the value that is differentiated, and the frame that it was called from."""
     around = transformed.inner

@@ -40,6 +40,7 @@ _MESSAGES: Final = {
     "size": "the arguments of this function are very large: its calls are not compared with each other",
     "turns": "this loop changes its variables at every turn: what they become later is not known",
     "rows": "this test has many rows of parameters: only some of them are looked at",
+    "trials": "what this derivative is taken by has very many parts: not all of them are followed to the loss",
     "rounds": "this transformed function is made by others, many times over: it is not looked at",
 }
 

@@ -121,6 +121,8 @@ class Slopes(_Listener):
                 if leaf.path or not _is_written_there(transformed.x.target):
                     self._tell(transformed, leaf, step)
             left -= tried.count
+            if tried.has_more:
+                apart.leave_out(self.m, transformed)
 
     def _tell(self, transformed: Transformed, leaf: Leaf, step: Step) -> None:
         self.m.emit(
@@ -135,13 +137,15 @@ def _is_written_there(target: Value) -> bool:
 
 
 class _Trials:
-    """Runs of one differentiated function, each by one leaf of its arguments. count: how many there were."""
+    """Runs of one differentiated function, each by one leaf of its arguments. count: how many there were. has_more: there would
+    have been others."""
 
     def __init__(self, m: Machine, transformed: Transformed, most: int) -> None:
         self._m = m
         self._transformed = transformed
         self._most = most
         self.count = 0
+        self.has_more = False
 
     def dead(self) -> list[tuple[Leaf, Step]]:
         """The largest parts of the arguments by which the derivative is zero, each with what makes it so."""
@@ -157,7 +161,10 @@ class _Trials:
         return found
 
     def _look(self, n: int, leaf: Leaf, found: list[tuple[Leaf, Step]]) -> None:
-        if self.count >= self._most or not traced_modes(leaf.value, _DEPTH) & L:
+        if not traced_modes(leaf.value, _DEPTH) & L:
+            return
+        if self.count >= self._most:
+            self.has_more = True
             return
         self.count += 1
         modes, steps = self._run(n, leaf)

@@ -55,6 +55,8 @@ class Targets(Domain[None]):
         derivatives = list(self._derivatives.all.values())
         if not derivatives or not self._makes_sums():
             return
+        for transformed in derivatives[_RUNS:]:
+            apart.leave_out(self.m, transformed)
         for transformed in derivatives[:_RUNS]:
             listener = _Listener(self.m)
             apart.run(self.m, transformed, transformed.arrived, listener)
