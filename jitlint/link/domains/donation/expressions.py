@@ -9,7 +9,7 @@ from typing import Any, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
-from jitlint.link.domains.donation import elements, keeping, reading, shared
+from jitlint.link.domains.donation import aliases, elements, keeping, reading, shared
 from jitlint.link.domains.donation.state import Kill, Term, fresh, join, root
 from jitlint.link.domains.donation.walker import TURNS, Summary, Walker, initial
 from jitlint.link.tables.ir_walk import path_text
@@ -281,6 +281,9 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
         inside = "" if array else shared.name_of(w.m, w.module, w.fn, value, node.at)
         if inside:
             w.report(w.module.name, node.at, replace(kill, name=inside), "inside")
+        others = [arg.value for arg in node.args if arg.value is not value]
+        if not inside and aliases.second_name(w.m, w.fn, value, others, node):
+            w.report(w.module.name, node.at, kill, "twice")
         w.state.kill(term, kill)
     return fresh()
 

@@ -1,0 +1,121 @@
+"""Attributes that are another one of the same object, or a part of it (layer: ``link``, room ``domains``).
+
+``self.target = self.params`` gives one buffer a second name: a method that donates ``self.params`` and hands over ``self.target`` in
+the same call gives JAX the same buffer twice. What it does: reads which attributes the methods of a class set to others. What it
+does not: speak where anybody else sets the first one, so that they may have been told apart since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import Func
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+
+def second_name(
+    m: Machine, fn: FuncInfo | None, given: ir.Expr, others: Sequence[ir.Expr], call: ir.Call
+) -> str:
+    """The attribute that a call hands over besides the one that it donates, and that is the same; "" if none certainly is."""
+    owner = fn.values[0].owner if fn is not None and fn.values else None
+    donated = _attribute(given)
+    if fn is None or owner is None or not donated:
+        return ""
+    methods = list(_methods(owner))
+    if not _holds_arrays(methods, donated) or any(_setting(m, fn, owner, donated)):
+        return ""
+    before = (part for part in fn.parts if type(part) is ir.Assign and part.at < call.at)
+    if any(_assigns(part, donated) for part in before if call not in below(part)):
+        return ""
+    names = {name for name in map(_attribute, others) if name and name != donated}
+    making = [method for method in methods if method.name in lexicon().buffers.making]
+    for name in sorted(names):
+        if any(
+            _renames(method, name, donated) for method in methods if method not in making and method is not fn
+        ):
+            return name
+        first = [method for method in making if _sets(method, name, False)]
+        begins = len(first) == 1 and _renames(first[0], name, donated)
+        if begins and all(_comes_after(m, fn, writer, call) for writer in _setting(m, fn, owner, name)):
+            return name
+    return ""
+
+
+def _renames(method: FuncInfo, name: str, donated: str) -> bool:
+    """Whether a method surely sets one attribute to the other, or a part of it, and leaves both so."""
+    own = [part for part in method.parts if type(part) is ir.Assign and _assigns(part, name)]
+    if len(own) != 1 or own[0] not in method.body:
+        return False
+    value: ir.Node | None = own[0].value
+    while type(value) is ir.Sub or (type(value) is ir.Attr and type(value.obj) is not ir.Name):
+        value = value.obj
+    later = (part for part in method.parts if type(part) is ir.Assign and part.at > own[0].at)
+    return _attribute(value) == donated and not any(_assigns(part, donated) for part in later)
+
+
+def _assigns(node: ir.Assign, name: str) -> bool:
+    return any(_stored(target, name) for target in node.targets)
+
+
+def _comes_after(m: Machine, fn: FuncInfo, writer: FuncInfo, call: ir.Call) -> bool:
+    """Whether a method runs only when the one that donates has done so: nobody else calls it."""
+    callers = m.host_calls.callers.get(writer.id, {})
+    called = [part for part in fn.parts if type(part) is ir.Call and last_name(part.func) == writer.name]
+    return all(other is fn for _, other in callers) and bool(called) and all(c.at > call.at for c in called)
+
+
+def _holds_arrays(methods: list[FuncInfo], name: str) -> bool:
+    """Whether the state of an optimiser is made for an attribute: it holds arrays of JAX's."""
+    return any(
+        type(part) is ir.Call
+        and last_name(part.func) == "init"
+        and part.args
+        and _attribute(part.args[0].value) == name
+        for method in methods
+        for part in method.parts
+    )
+
+
+def _setting(m: Machine, fn: FuncInfo, owner: ClassInfo, name: str) -> Iterator[FuncInfo]:
+    """Who sets an attribute of this name, of objects of a class as far as that is known, besides constructors and one method."""
+    for other in m.functions:
+        if other is not fn and other.name not in lexicon().buffers.making:
+            info = other.values[0].owner if other.values else None
+            unlike = info is not None and info not in mro(owner) and owner not in mro(info)
+            if _sets(other, name, unlike):
+                yield other
+
+
+def _sets(fn: FuncInfo, name: str, unlike: bool) -> bool:
+    """unlike: it is a method of another class, so that what it sets of its own object is no matter."""
+    targets = [part.targets for part in fn.parts if type(part) is ir.Assign]
+    targets += [[part.target] for part in fn.parts if isinstance(part, (ir.AugAssign, ir.AnnAssign))]
+    return any(_stored(target, name, unlike) for each in targets for target in each)
+
+
+def _stored(target: ir.Expr | None, name: str, unlike: bool = False) -> bool:
+    if isinstance(target, (ir.Tuple, ir.List)):
+        return any(_stored(element, name, unlike) for element in target.elts)
+    return type(target) is ir.Attr and target.name == name and not (unlike and _attribute(target))
+
+
+def _methods(owner: ClassInfo) -> Iterator[FuncInfo]:
+    """The methods that objects of a class have, with the constructors of its bases."""
+    seen: set[str] = set()
+    for info in mro(owner):
+        for name, value in info.namespace.items():
+            if type(value) is Func and (name not in seen or name in lexicon().buffers.making):
+                yield value.fn
+        seen |= info.namespace.keys()
+
+
+def _attribute(node: ir.Node | None) -> str:
+    """The attribute of ``self`` that an expression is, else ""."""
+    own = type(node) is ir.Attr and type(node.obj) is ir.Name and node.obj.id == "self"
+    return node.name if own and type(node) is ir.Attr else ""
