@@ -139,9 +139,21 @@ def _discount(node: ir.BinOp) -> str:
     """What the discount is called, if an expression adds a value that has one to a reward, else ""."""
     words = lexicon().gradients
     for reward, value in ((node.left, node.right), (node.right, node.left)):
-        if _last(reward) in words.rewards:
-            return next((name for name in map(_last, _factors(value)) if name in words.discounts), "")
+        factors = list(_factors(value))
+        known = _last(reward) in words.rewards or (_last(reward) == _BRIEF and any(map(_is_rest, factors)))
+        discount = next((name for name in map(_last, factors) if name in words.discounts), "")
+        if known and discount:
+            return discount
     return ""
+
+
+_BRIEF: Final = "r"
+"""A reward, where what comes after it may be the end of an episode; else it is any number."""
+
+
+def _is_rest(node: ir.Node) -> bool:
+    """Whether an expression is what is left of one: ``1 - done``."""
+    return type(node) is ir.BinOp and node.op == "-" and type(node.left) is ir.Const and node.left.value == 1
 
 
 def _factors(node: ir.Node) -> Iterator[ir.Node]:
