@@ -23,7 +23,7 @@ def loss(params, batch, gamma):
     return jnp.mean((target - q_net(params, batch.state)[:, 0]) ** 2)   # both sides move
 ```
 
-The rule reads names: something called a reward (`r` alone only beside `1 - done`) and something multiplied with what is called `gamma` or a
+The rule reads names: something called a reward (`r` alone only beside `1 - done` or a `max`) and something multiplied with what is called `gamma` or a
 discount. It is silent where
 the value comes from parameters that the loss is not differentiated by, as those of a target network, and in tests.
 """,

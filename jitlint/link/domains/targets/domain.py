@@ -21,7 +21,7 @@ from jitlint.link.engine.domain import Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import OWN
-from jitlint.link.tables.ir_walk import path_text
+from jitlint.link.tables.ir_walk import last_name, path_text
 from jitlint.link.values import pytrees
 from jitlint.link.values.questions.signatures import describe
 from jitlint.syntax import ir
@@ -140,7 +140,9 @@ def _discount(node: ir.BinOp) -> str:
     words = lexicon().gradients
     for reward, value in ((node.left, node.right), (node.right, node.left)):
         factors = list(_factors(value))
-        known = _last(reward) in words.rewards or (_last(reward) == _BRIEF and any(map(_is_rest, factors)))
+        known = _last(reward) in words.rewards or (
+            _last(reward) == _BRIEF and any(map(_is_of_steps, factors))
+        )
         discount = next((name for name in map(_last, factors) if name in words.discounts), "")
         if known and discount:
             return discount
@@ -148,11 +150,13 @@ def _discount(node: ir.BinOp) -> str:
 
 
 _BRIEF: Final = "r"
-"""A reward, where what comes after it may be the end of an episode; else it is any number."""
+"""A reward, where what comes after it may be the end of an episode, or the best of several actions; else it is any number."""
 
 
-def _is_rest(node: ir.Node) -> bool:
-    """Whether an expression is what is left of one: ``1 - done``."""
+def _is_of_steps(node: ir.Node) -> bool:
+    """Whether an expression is what is left of one, ``1 - done``, or the largest of several values."""
+    if type(node) is ir.Call:
+        return last_name(node.func) == "max"
     return type(node) is ir.BinOp and node.op == "-" and type(node.left) is ir.Const and node.left.value == 1
 
 
