@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.infer.derivative_events import LocalGradients as LocalGradients
+from jitlint.infer.derivative_events import MovingTarget as MovingTarget
+from jitlint.infer.derivative_events import NanGradient as NanGradient
+from jitlint.infer.derivative_events import SummedMeans as SummedMeans
+from jitlint.infer.derivative_events import WrappedDifference as WrappedDifference
+from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
 from jitlint.infer.places import Event, Step
 
 
@@ -360,47 +366,6 @@ class OutOfBounds(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class NanGradient(Event):
-    """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
-    what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
-    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows. edge: a bound,
-    ``choice``, keeps it where the operation has no derivative."""
-
-    operation: str = ""
-    argument: str = ""
-    choice: str = "where"
-    large: bool = False
-    edge: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ZeroGradient(Event):
-    """The derivative of ``loss`` by a part of its argument, ``parameter``, is zero, as ``operation`` has slope zero and no other
-    way leads on."""
-
-    parameter: str = ""
-    operation: str = ""
-    loss: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MovingTarget(Event):
-    """``loss`` squares the difference between what a model says and a target that is made with what the same model says, and the
-    derivative is taken by both. target: what the target is called, "" if it has no name. discount: what its value is multiplied with."""
-
-    target: str = ""
-    discount: str = ""
-    loss: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WrappedDifference(Event):
-    """Two arrays of unsigned integers, of this dtype, are subtracted."""
-
-    dtype: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PairedElements(Event):
     """An operation sets each of ``count`` elements of one array against each of another. operation: the operator. column, row:
     what the operands are called, the one with an axis of size 1 first; "" if they have no name."""
@@ -409,23 +374,6 @@ class PairedElements(Event):
     count: int = 0
     column: str = ""
     row: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LocalGradients(Event):
-    """Gradients of one device's share are taken for those of all. name: what they are called. axes: that the devices are the
-    lanes of. how: ``updates`` or ``returns``."""
-
-    name: str = ""
-    axes: tuple[str, ...] = ()
-    how: str = "updates"
-
-
-@dataclass(frozen=True, slots=True)
-class SummedMeans(Event):
-    """What is a mean on each device is added up over them. what: ``mean`` or ``gradients`` (of one)."""
-
-    what: str = "mean"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,6 @@ BEHIND: Final = WHILE | FORI | HOLE  # what a derivative goes through; HOLE: a c
 BACK: Final = 32
 """Of the transforms in force only, not of values: a derivative is transposed, so that backward rules run."""
 SMOOTH: Final = L | BEHIND
-REACH: Final = 1 << 18
-BOOT: Final = 1 << 19
-ERROR: Final = 1 << 20
-KEPT: Final = 1 << 21
-FOLLOWED: Final = REACH | BOOT | ERROR | KEPT
-"""Marks of values that are followed through one function, and what is computed from them: what it is differentiated by, or the
-cotangent that a rule gets; a target that was made with the model's own values; the difference between such a one and what the model
-says; what a forward rule keeps for the backward one."""
 DISCRETE: Final = frozenset({"bool", "int", "key"})
 """Dtypes without a derivative: what is computed in them from a linear tracer is concrete (measured)."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from jitlint.infer.freezing import freeze
 from jitlint.infer.values import UNKNOWN, Inst, Map, Seq, Tup, Value
@@ -71,20 +71,22 @@ def _stand_ins(
     """The boxes that a body gets for one of several, with these: what it does to one of them, it does to all."""
     if not items or any(type(item) is not type(element) or item is element for item in items):
         return
-    if type(element) is Tup:
-        rows = [item.items for item in items if type(item) is Tup and len(item.items) == len(element.items)]
-        for i, part in enumerate(element.items if len(rows) == len(items) else ()):
-            yield from _stand_ins(part, [row[i] for row in rows], depth)
-    elif isinstance(element, (Inst, Map, Seq)):
+    if isinstance(element, (Inst, Map, Seq)):
         yield element, items
-        inside = [_parts(item) for item in items] if depth else []
-        for name, part in _parts(element).items() if inside else ():
-            if isinstance(part, (Inst, Map, Seq)):
-                yield from _stand_ins(part, [one[name] for one in inside if name in one], depth - 1)
+    inside = _parts(element) if depth or type(element) is Tup else []
+    others = [dict(_parts(item)) for item in items] if inside else []
+    for name, part in inside:
+        if isinstance(part, (Inst, Map, Seq, Tup)):
+            within = [one[name] for one in others if name in one]
+            yield from _stand_ins(part, within, depth if type(element) is Tup else depth - 1)
 
 
-def _parts(box: Value) -> Mapping[Any, Value]:
-    return box.attrs if type(box) is Inst else box.entries if type(box) is Map else {}
+def _parts(box: Value) -> list[tuple[object, Value]]:
+    if type(box) is Inst:
+        return [*box.attrs.items()]
+    if type(box) is Tup:
+        return [*enumerate(box.items)]
+    return [*box.entries.items()] if type(box) is Map else []
 
 
 def run_while(m: Machine, f: Frame, node: ir.While) -> bool:

@@ -338,8 +338,7 @@ def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Va
         out = Arr(modes, arr.dtype, arr.rank, arr.why, arr.level, arr.traced, arr.host, arr.key, arr.kind)
         out.dims = arr.dims
         return out
-    with_parts = _WITH_PARTS.get(type(value))
-    if with_parts is None or _ends(value, depth):
+    if type(value) not in _WITH_PARTS or _ends(value, depth):
         return value
     old = parts(value)
     new = [remode(part, change, depth - 1) for part in old]
@@ -357,24 +356,24 @@ def _dict_with_parts(value: Map, new: list[Value]) -> Value:
     return Map(dict(zip(value.entries, new)), rest, value.level, None, value.key)
 
 
-def _instance_with_parts(value: Inst, new: list[Value]) -> Value:
-    return instance_with(value, dict(zip(value.attrs, new)), value.level)
-
-
-def instance_with(value: Inst, attrs: dict[str, Value], level: int) -> Inst:
-    """An instance like this one with other attributes."""
+def _instance_with(value: Inst, attrs: dict[str, Value], level: int) -> Inst:
     out = Inst(value.cls, attrs, level, None, value.open)
     out.modes, out.why = value.modes, value.why
     return out
 
 
-# The same container with other parts, in the order of `parts`.
+def with_parts(value: Value, new: list[Value]) -> Value:
+    """The same container with other parts, in the order of `parts`; what is none stays itself."""
+    made = _WITH_PARTS.get(type(value))
+    return value if made is None else made(value, new)
+
+
 _WITH_PARTS: Final[dict[type, Callable[[Any, list[Value]], Value]]] = {
     Tup: lambda value, new: value.of(new),
     Union: lambda value, new: functools.reduce(join, new),
     Seq: _sequence_with_parts,
     Map: _dict_with_parts,
-    Inst: _instance_with_parts,
+    Inst: lambda value, new: _instance_with(value, dict(zip(value.attrs, new)), value.level),
 }
 
 
@@ -385,7 +384,7 @@ def remade(value: Value, level: int, depth: int = DEPTH) -> Value:
     if type(value) is Inst:
         if not flattening.is_pytree(value.cls):
             return value
-        return instance_with(value, {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}, level)
+        return _instance_with(value, {k: remade(v, level, depth - 1) for k, v in value.attrs.items()}, level)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: remade(part, level, depth - 1), level)
 
@@ -452,7 +451,7 @@ def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
         return UNKNOWN
     if type(value) is Inst and flattening.is_pytree(value.cls):
         attrs = {k: on_ground(v, ground, depth - 1) for k, v in value.attrs.items()}
-        return instance_with(value, attrs, value.level)
+        return _instance_with(value, attrs, value.level)
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, lambda part: on_ground(part, ground, depth - 1), None)
 

@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT217",
     name="zero-gradient",
     severity=Severity.WARNING,
-    summary="parameter that is never trained, as only rounding or comparing leads from it to the loss",
+    summary="parameter whose gradient is zero, as it is only rounded or compared",
     explanation="""\
 `jnp.round`, `jnp.floor`, `jnp.sign`, `jnp.argmax`, comparing and turning into integers have slope zero wherever they have one. A
 parameter that reaches the loss through nothing else gets a gradient of exactly zero, at every step: it keeps its first value,

@@ -25,26 +25,30 @@ def second_name(
     """The attribute that a call hands over besides the one that it donates, and that is the same; "" if none certainly is."""
     owner = fn.values[0].owner if fn is not None and fn.values else None
     donated = _attribute(given)
-    if fn is None or owner is None or not donated:
-        return ""
-    methods = list(_methods(owner))
-    if not _holds_arrays(methods, donated) or any(_setting(m, fn, owner, donated)):
-        return ""
-    before = (part for part in fn.parts if type(part) is ir.Assign and part.at < call.at)
-    if any(_assigns(part, donated) for part in before if call not in below(part)):
+    if fn is None or owner is None or not donated or not _is_kept(m, fn, owner, donated, call):
         return ""
     names = {name for name in map(_attribute, others) if name and name != donated}
-    making = [method for method in methods if method.name in lexicon().buffers.making]
-    for name in sorted(names):
-        if any(
-            _renames(method, name, donated) for method in methods if method not in making and method is not fn
-        ):
-            return name
-        first = [method for method in making if _sets(method, name, False)]
-        begins = len(first) == 1 and _renames(first[0], name, donated)
-        if begins and all(_comes_after(m, fn, writer, call) for writer in _setting(m, fn, owner, name)):
-            return name
-    return ""
+    return next((name for name in sorted(names) if _is_second(m, fn, owner, name, donated, call)), "")
+
+
+def _is_kept(m: Machine, fn: FuncInfo, owner: ClassInfo, name: str, call: ir.Call) -> bool:
+    """Whether an attribute holds arrays, and nobody sets it but constructors and, with what a call gives, the method itself."""
+    if not _holds_arrays(list(_methods(owner)), name) or any(_setting(m, fn, owner, name)):
+        return False
+    before = (part for part in fn.parts if type(part) is ir.Assign and part.at < call.at)
+    return not any(_assigns(part, name) and call not in below(part) for part in before)
+
+
+def _is_second(m: Machine, fn: FuncInfo, owner: ClassInfo, name: str, donated: str, call: ir.Call) -> bool:
+    """Whether an attribute is the other one when the method runs: from the beginning, or since another method has run."""
+    words = lexicon().buffers.making
+    methods = [method for method in _methods(owner) if method is not fn]
+    if any(_renames(method, name, donated) for method in methods if method.name not in words):
+        return True
+    first = [method for method in methods if method.name in words and _sets(method, name, False)]
+    if len(first) != 1 or not _renames(first[0], name, donated):
+        return False
+    return all(_comes_after(m, fn, writer, call) for writer in _setting(m, fn, owner, name))
 
 
 def _renames(method: FuncInfo, name: str, donated: str) -> bool:

@@ -278,14 +278,19 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
         again = any(other == term and at != value.at for other, at in terms)
         if array and again and term not in w.state.held:
             w.report(w.module.name, node.at, kill, "twice")
-        inside = "" if array else shared.name_of(w.m, w.module, w.fn, value, node.at)
-        if inside:
-            w.report(w.module.name, node.at, replace(kill, name=inside), "inside")
-        others = [arg.value for arg in node.args if arg.value is not value]
-        if not inside and aliases.second_name(w.m, w.fn, value, others, node):
-            w.report(w.module.name, node.at, kill, "twice")
+        _check_names(w, node, value, kill)
         w.state.kill(term, kill)
     return fresh()
+
+
+def _check_names(w: Walker, node: ir.Call, value: ir.Expr, kill: Kill) -> None:
+    """What is given away may hold an array twice, or have a second name that the call gets as well."""
+    inside = "" if kill.array else shared.name_of(w.m, w.module, w.fn, value, node.at)
+    others = [arg.value for arg in node.args if arg.value is not value]
+    if inside:
+        w.report(w.module.name, node.at, replace(kill, name=inside), "inside")
+    elif aliases.second_name(w.m, w.fn, value, others, node):
+        w.report(w.module.name, node.at, kill, "twice")
 
 
 def _bound(node: ir.Call, call: HostCall, fn: FuncInfo, receiver: ir.Expr) -> dict[str, ir.Expr] | None:

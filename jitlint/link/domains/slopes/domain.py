@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ZeroGradient
+from jitlint.infer.followed import REACH
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BACK, REACH, Arr, Func, L, Value
+from jitlint.infer.values import BACK, Arr, Func, L, Value
 from jitlint.link.domains.slopes import leaves
 from jitlint.link.domains.slopes.leaves import Leaf
 from jitlint.link.engine import apart

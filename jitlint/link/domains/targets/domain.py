@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import MovingTarget
+from jitlint.infer.followed import BOOT, ERROR
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.values import BACK, BOOT, ERROR, L, Value
+from jitlint.infer.values import BACK, L, Value
 from jitlint.link.engine import apart
 from jitlint.link.engine.apart import Derivatives
 from jitlint.link.engine.domain import Domain, Library, Transformed

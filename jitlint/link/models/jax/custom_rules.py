@@ -13,26 +13,12 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
+from jitlint.infer.followed import KEPT, REACH
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import modes_among, traced_modes
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import (
-    BACK,
-    BEHIND,
-    KEPT,
-    REACH,
-    SMOOTH,
-    UNKNOWN,
-    Arr,
-    Func,
-    L,
-    S,
-    Tree,
-    Tup,
-    Value,
-    Xform,
-)
+from jitlint.infer.values import BACK, BEHIND, SMOOTH, UNKNOWN, Arr, Func, L, S, Tree, Tup, Value, Xform
 from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -164,17 +150,21 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
     name, fn = params[-1].name, rule.fn
     result = only_returned(fn.parts)
     given = result.elts if type(result) is ir.Tuple else []
-    inner = [part for one in inner_functions(fn.module, fn.body) for part in one.parts]
-    read = any(type(part) is ir.Name and part.id == name for part in (*fn.parts, *inner))
     if result is None or name.startswith("_") or all(map(_is_nothing, given)):
         return
-    left = _left_out(fn, name, given, cotangents, primals) if read else None
-    if read and left is None:
-        return
-    m.emit(
-        f, TransformMisuse, result.at if left is None else left.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
-        transform=describe(x.target), problem="rule-ignores", parameter=name, detail="" if left is None else "one",
-    )  # fmt: skip
+    read = _is_read(fn, name)
+    left = _left_out(fn, name, given, cotangents, primals) if read else result
+    if left is not None:
+        m.emit(
+            f, TransformMisuse, left.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
+            transform=describe(x.target), problem="rule-ignores", parameter=name, detail="one" if read else "",
+        )  # fmt: skip
+
+
+def _is_read(fn: FuncInfo, name: str) -> bool:
+    """Whether a function, or one in it, mentions a variable."""
+    inner = [part for one in inner_functions(fn.module, fn.body) for part in one.parts]
+    return any(type(part) is ir.Name and part.id == name for part in (*fn.parts, *inner))
 
 
 def _left_out(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from jitlint.infer.followed import FOLLOWED
 from jitlint.infer.lattice import join, traced_modes, why_of
 from jitlint.infer.values import (
     BOOL,
-    FOLLOWED,
     INT,
     NONE,
     SMOOTH,

@@ -93,25 +93,29 @@ def _destination(args: Args) -> str | None:
 
 def _value(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """What an option may be."""
-    action, nargs = args.kw.get("action"), args.kw.get("nargs")
-    how = const_text(action)
-    if how in _FLAGS or (type(action) is Ext and action.dotted == "argparse.BooleanOptionalAction"):
-        return _or_default(BOOL, args, BOOL if how in _FLAGS else NONE)
+    action = args.kw.get("action")
+    how = const_text(action) if action is not None else "store"
+    if how in _FLAGS:
+        return _or_default(BOOL, args, BOOL)
+    if type(action) is Ext and action.dotted == "argparse.BooleanOptionalAction":
+        return _or_default(BOOL, args, NONE)
     if how == "count":
         return _or_default(INT, args, NONE)
-    if action is not None and how not in ("store", "append"):
+    return _given(m, f, at, args, how == "append") if how in ("store", "append") else UNKNOWN
+
+
+def _given(m: Machine, f: Frame, at: int, args: Args, several: bool) -> Value:
+    """What an option is that takes texts. several: each time that it is given, another one."""
+    nargs = args.kw.get("nargs")
+    number, counted = const_text(nargs), type(nargs) is Py and nargs.kind == "int"
+    if nargs is not None and not counted and number not in (*_SEVERAL, "?"):
         return UNKNOWN
     element = _converted(m, f, at, args.kw.get("type"))
-    several = const_text(nargs) in _SEVERAL or (type(nargs) is Py and nargs.kind == "int")
-    if nargs is not None and not several and const_text(nargs) != "?":
-        return UNKNOWN
-    if several or how == "append":
+    if several or counted or number in _SEVERAL:
         element = Seq("list", None, element, f.world.level, f.token)
-    if const_text(nargs) == "?":
+    if number == "?":
         element = join(element, args.kw.get("const", NONE))
-    needed = args.kw.get("required") is TRUE or (
-        not _is_optional(args) and const_text(nargs) not in ("?", "*")
-    )
+    needed = args.kw.get("required") is TRUE or (not _is_optional(args) and number not in ("?", "*"))
     return element if needed and "default" not in args.kw else _or_default(element, args, NONE)
 
 

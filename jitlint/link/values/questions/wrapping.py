@@ -23,11 +23,12 @@ _BITS: Final = frozenset({"&", "|", "^", "<<", ">>", "~", "%"})
 
 def check(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> None:
     """Record a difference that wraps around wherever it would be negative."""
-    if op != "-" or f.fn is None:
+    if op != "-":
         return
     found = {_small(value) for value in pair}
     dtype = found.pop()
-    if dtype and not found and not any(_is_of_bits(part) for part in f.fn.parts):
+    parts = f.fn.parts if f.fn is not None else ()
+    if dtype and not found and not any(map(_is_of_bits, parts)):
         m.emit(f, WrappedDifference, at, None, Confidence.LIKELY, dtype=dtype)
 
 

@@ -1,0 +1,65 @@
+"""What the interpreter tells the rules of derivatives, and of numbers that are silently others (layer: ``infer``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitlint.infer.places import Event
+
+
+@dataclass(frozen=True, slots=True)
+class NanGradient(Event):
+    """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
+    what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
+    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows. edge: a bound,
+    ``choice``, keeps it where the operation has no derivative."""
+
+    operation: str = ""
+    argument: str = ""
+    choice: str = "where"
+    large: bool = False
+    edge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroGradient(Event):
+    """The derivative of ``loss`` by a part of its argument, ``parameter``, is zero, as ``operation`` has slope zero and no other
+    way leads on."""
+
+    parameter: str = ""
+    operation: str = ""
+    loss: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MovingTarget(Event):
+    """``loss`` squares the difference between what a model says and a target that is made with what the same model says, and the
+    derivative is taken by both. target: what the target is called, "" if it has no name. discount: what its value is multiplied with."""
+
+    target: str = ""
+    discount: str = ""
+    loss: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedDifference(Event):
+    """Two arrays of unsigned integers, of this dtype, are subtracted."""
+
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalGradients(Event):
+    """Gradients of one device's share are taken for those of all. name: what they are called. axes: that the devices are the
+    lanes of. how: ``updates`` or ``returns``."""
+
+    name: str = ""
+    axes: tuple[str, ...] = ()
+    how: str = "updates"
+
+
+@dataclass(frozen=True, slots=True)
+class SummedMeans(Event):
+    """What is a mean on each device is added up over them. what: ``mean`` or ``gradients`` (of one)."""
+
+    what: str = "mean"
