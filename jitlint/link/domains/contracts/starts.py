@@ -40,15 +40,16 @@ class Starts:
     def updated(self, m: Machine, f: Frame, at: int, optimiser: ExtInst, gradients: Value | None) -> None:
         """Gradients are given to an optimiser, with a state."""
         site = _site_of(optimiser)
-        if site and gradients is not None and not m.guards:
-            for tree in self._trees.get(site, [])[:1]:
-                detail = structures.difference(tree, gradients) if tree is not None else ""
-                if detail:
-                    m.emit(
-                        f, ApiMisuse, at, gradients, when=(_AllOthers(self, site, gradients),),
-                        api=f"{optimiser.dotted}.update", problem="unfit", parameter="state", detail=detail,
-                        exception="ValueError",
-                    )  # fmt: skip
+        first = next(iter(self._trees.get(site, [])), None)
+        if first is None or gradients is None or m.guards:
+            return
+        detail = structures.difference(first, gradients)
+        if detail:
+            m.emit(
+                f, ApiMisuse, at, gradients, when=(_AllOthers(self, site, gradients),),
+                api=f"{optimiser.dotted}.update", problem="unfit", parameter="state", detail=detail,
+                exception="ValueError",
+            )  # fmt: skip
 
     def all_differ(self, site: str, gradients: Value) -> bool:
         """Whether no state was made for a tree that has, or may have, the structure of these gradients."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Func
+from jitlint.link.domains.donation.storing import stored
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.questions.kinds import mro
@@ -64,7 +65,7 @@ def _renames(method: FuncInfo, name: str, donated: str) -> bool:
 
 
 def _assigns(node: ir.Assign, name: str) -> bool:
-    return any(_stored(target, name) for target in node.targets)
+    return any(target.name == name for target in stored(node))
 
 
 def _comes_after(m: Machine, fn: FuncInfo, writer: FuncInfo, call: ir.Call) -> bool:
@@ -98,15 +99,8 @@ def _setting(m: Machine, fn: FuncInfo, owner: ClassInfo, name: str) -> Iterator[
 
 def _sets(fn: FuncInfo, name: str, unlike: bool) -> bool:
     """unlike: it is a method of another class, so that what it sets of its own object is no matter."""
-    targets = [part.targets for part in fn.parts if type(part) is ir.Assign]
-    targets += [[part.target] for part in fn.parts if isinstance(part, (ir.AugAssign, ir.AnnAssign))]
-    return any(_stored(target, name, unlike) for each in targets for target in each)
-
-
-def _stored(target: ir.Expr | None, name: str, unlike: bool = False) -> bool:
-    if isinstance(target, (ir.Tuple, ir.List)):
-        return any(_stored(element, name, unlike) for element in target.elts)
-    return type(target) is ir.Attr and target.name == name and not (unlike and _attribute(target))
+    targets = (target for part in fn.parts for target in stored(part) if target.name == name)
+    return any(not (unlike and _attribute(target)) for target in targets)
 
 
 def _methods(owner: ClassInfo) -> Iterator[FuncInfo]:

@@ -19,6 +19,7 @@ from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.donation.state import Kill, State, join_all
+from jitlint.link.domains.donation.storing import stored
 from jitlint.link.domains.donation.walk import run_block, start
 from jitlint.link.domains.donation.walker import Summary, Walker, initial
 from jitlint.link.engine.machine import Machine
@@ -161,22 +162,7 @@ class _Engine:
 
 
 def _stores(body: Sequence[ir.Node], name: str) -> bool:
-    for node in nodes(body):
-        targets: list[ir.Expr] = []
-        if type(node) is ir.Assign:
-            targets = node.targets
-        elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
-            targets = [node.target]
-        for target in targets:
-            if any(type(part) is ir.Attr and part.name == name for part in _stored(target)):
-                return True
-    return False
-
-
-def _stored(target: ir.Node | None) -> list[ir.Node | None]:
-    if type(target) is ir.Tuple or type(target) is ir.List:
-        return [part for element in target.elts for part in _stored(element)]
-    return [target.value] if type(target) is ir.Starred else [target]
+    return any(target.name == name for node in nodes(body) for target in stored(node))
 
 
 def _summarised(walker: Walker, end: State | None) -> Summary:

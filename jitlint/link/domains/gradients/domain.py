@@ -17,8 +17,9 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import BACK, HOLE, Func, L, Py, Tup, Value
 from jitlint.link.domains.gradients import apart, bounded, edges, overflow, singular
 from jitlint.link.domains.gradients.spelling import Code, Hole
-from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
+from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.gathering import Gathering
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN
@@ -33,9 +34,10 @@ _CHOICES: Final = Slot[frozenset[Choice]]()
 _DEPTH: Final = 8
 
 
-class Gradients(Domain[frozenset[Choice]]):
+class Gradients(Gathering[Choice]):
     """Knows which choices a differentiated function returns."""
 
+    slot = _CHOICES
     keeps = frozenset({_CHOICES})
 
     def __init__(self, m: Machine) -> None:
@@ -70,7 +72,7 @@ class Gradients(Domain[frozenset[Choice]]):
         traced = next((v for v in values if v is not None and traced_modes(v) & L), None)
         if hole is None or traced is None:
             return None
-        _note(f, frozenset({choice}))
+        self.note(f, frozenset({choice}))
         self.m.emit(
             f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),
             operation=hole.operation, argument=hole.argument, large=hole.large,
@@ -106,18 +108,6 @@ class Gradients(Domain[frozenset[Choice]]):
         if traced_modes(result, _DEPTH) & HOLE:
             self._returned |= found
 
-    def summarise(self, inner: Frame, activation: Activation) -> frozenset[Choice] | None:
-        """The choices in it."""
-        return _CHOICES.of(inner)
-
-    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
-        """They are the caller's too."""
-        _note(f, _CHOICES.of(inner) or frozenset())
-
-    def replay(self, f: Frame, activation: Activation, summary: frozenset[Choice]) -> None:
-        """They are made again."""
-        _note(f, summary)
-
 
 def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
     """The code of a function, of which an activation may be at hand."""
@@ -146,14 +136,6 @@ def _hides(dotted: str, hole: Hole) -> str:
 
 def _is_root(dotted: str) -> bool:
     return dotted.startswith("jax.") and dotted.rpartition(".")[2] in lexicon().gradients.roots
-
-
-def _note(f: Frame, choices: frozenset[Choice]) -> None:
-    """Choices are made in an activation, on whichever side of the transforms that it calls."""
-    frame: Frame | None = f if choices else None
-    while frame is not None:
-        _CHOICES.put(frame, choices | (_CHOICES.of(frame) or frozenset()))
-        frame = frame.outer
 
 
 class _Returned:

@@ -21,8 +21,9 @@ from jitlint.link.domains.slopes import leaves
 from jitlint.link.domains.slopes.leaves import Leaf
 from jitlint.link.engine import apart
 from jitlint.link.engine.apart import Derivatives
-from jitlint.link.engine.domain import Activation, Domain, Library, Transformed
+from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Args, Frame, Slot
+from jitlint.link.engine.gathering import Gathering
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import OWN
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
@@ -45,9 +46,10 @@ class Step(NamedTuple):
 _STEPS: Final = Slot[frozenset[Step]]()
 
 
-class _Listener(Domain[frozenset[Step]]):
+class _Listener(Gathering[Step]):
     """Notes in each activation which calls lose slopes in it, and in what it calls."""
 
+    slot = _STEPS
     keeps = frozenset({_STEPS})
 
     def __init__(self, m: Machine, mark: int = 0) -> None:
@@ -68,24 +70,12 @@ class _Listener(Domain[frozenset[Step]]):
         given = [*own, *library.args.pos, *library.args.kw.values()]
         if any(traced_modes(value) & L for value in given) or self._is_answer(given[0] if given else None):
             name = library.dotted.rpartition(".")[2]
-            _note(f, frozenset({Step(f.module.name, library.at, name, f.qualname)}))
+            self.note(f, frozenset({Step(f.module.name, library.at, name, f.qualname)}))
         return None
 
     def _is_answer(self, value: Value | None) -> bool:
         """Whether a value tells for each element whether something holds, of what a derivative is taken by as far as that is known."""
         return type(value) is Arr and value.dtype == "bool" and value.modes & self._mark == self._mark
-
-    def summarise(self, inner: Frame, activation: Activation) -> frozenset[Step] | None:
-        """The steps in it."""
-        return _STEPS.of(inner)
-
-    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
-        """They are the caller's too."""
-        _note(f, _STEPS.of(inner) or frozenset())
-
-    def replay(self, f: Frame, activation: Activation, summary: frozenset[Step]) -> None:
-        """They are made again."""
-        _note(f, summary)
 
 
 class _Trial(_Listener):
@@ -188,11 +178,3 @@ class _Trials:
         value, inner = apart.run(self._m, self._transformed, args, listener)
         known = type(value) is Arr and value.kind is SEEN and not listener.lost
         return value.modes if type(value) is Arr and known else 0, _STEPS.of(inner) or frozenset()
-
-
-def _note(f: Frame, steps: frozenset[Step]) -> None:
-    """Steps are made in an activation, on whichever side of the transforms that it calls."""
-    frame: Frame | None = f if steps else None
-    while frame is not None:
-        _STEPS.put(frame, steps | (_STEPS.of(frame) or frozenset()))
-        frame = frame.outer
