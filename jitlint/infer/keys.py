@@ -113,6 +113,7 @@ class Use:
     dims: the shape of what is drawn, None when that is not known. idle: it is split, and nobody has drawn from the parts yet.
     told: that all runs of a function have it in common was said further in. drawn: module, place and function of the call
     that JAX gets the key from in the end. returned: the function that has consumed it has given it back.
+    staged: the code that draws is compiled. goes_on: what a call of it leaves is what the next one gets.
     """
 
     key: Key
@@ -127,6 +128,8 @@ class Use:
     told: bool = False
     drawn: tuple[str, int, str] = ("", 0, "")
     returned: bool = False
+    staged: bool = False
+    goes_on: bool = False
 
 
 class KeyUses(Value):

@@ -26,6 +26,8 @@ NOTE: Final = "$note "
 """How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""
 DRY: Final = f"{NOTE}dry"
 """Where a layer remembers that it was made without a stream of keys."""
+SEEDED: Final = f"{NOTE}seeded"
+"""Where streams of keys remember that compiled code starts them from constants."""
 
 
 def seen_as(inst: Inst, attrs: dict[str, Value]) -> Inst:

@@ -89,6 +89,10 @@ _WORDS = {
         "{} the same PRNG key in every run of the function around it, so the random numbers repeat",
         "pass one key per run: split it beforehand, or carry it and split it inside",
     ),
+    "steps": (
+        "{} a PRNG key made of a constant in compiled code, so every step of the loop that calls it draws the same numbers",
+        "hand the function a key, and split one off for each step",
+    ),
     "shared": (
         "this call hands the same PRNG key to every run of the function, so all of them draw the same numbers",
         "split the key into one key per run, and map over the keys",

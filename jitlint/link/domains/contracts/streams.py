@@ -11,8 +11,8 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, KeyReuse
-from jitlint.infer.objects import NOTE
-from jitlint.infer.values import FALSE, TRUE, ExtInst, Map, Py, Tup, Value
+from jitlint.infer.objects import NOTE, SEEDED
+from jitlint.infer.values import FALSE, TRUE, ExtInst, Map, Py, S, Tup, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -26,20 +26,28 @@ _PARAMS: Final = "params"
 def heard(m: Machine, f: Frame, library: Library) -> Value | None:
     """An object with streams is made, which may give another value, or one of its methods is called."""
     if library.owner is None:
-        return _made(library)
+        return _made(f, library)
     _drawn(m, f, library)
     return None
 
 
-def _made(library: Library) -> Value | None:
+def _made(f: Frame, library: Library) -> Value | None:
     """The object, with the streams that it has; None if that is not known, or it has all."""
     args, result = library.args, library.result
-    if type(result) is ExtInst and (args.more is not None or args.kw_more is not None):
-        return ExtInst(result.dotted, {**result.attrs, SEVERAL: TRUE})
-    hidden = bool(args.pos)
-    if hidden or _DEFAULT in args.kw or type(result) is not ExtInst:
+    if type(result) is not ExtInst:
         return None
-    return ExtInst(result.dotted, {**result.attrs, _STREAMS: Tup(tuple(Py("str", name) for name in args.kw))})
+    if args.more is not None or args.kw_more is not None:
+        return ExtInst(result.dotted, {**result.attrs, SEVERAL: TRUE})
+    notes: dict[str, Value] = {}
+    if f.world.here & S and all(map(_is_number, (*args.pos, *args.kw.values()))):
+        notes[SEEDED] = TRUE
+    if not args.pos and _DEFAULT not in args.kw:
+        notes[_STREAMS] = Tup(tuple(Py("str", name) for name in args.kw))
+    return ExtInst(result.dotted, {**result.attrs, **notes}) if notes else None
+
+
+def _is_number(value: Value) -> bool:
+    return type(value) is Py and type(value.const) is int
 
 
 def _drawn(m: Machine, f: Frame, library: Library) -> None:

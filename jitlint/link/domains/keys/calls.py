@@ -7,7 +7,8 @@ from collections.abc import Iterator, Set
 from typing import Final
 
 from jitlint.infer.keys import Either, Key, Use, root_of
-from jitlint.infer.values import NONE, Py, Tup, Value
+from jitlint.infer.values import NONE, Py, S, Tup, Value
+from jitlint.link.domains.keys import constants
 from jitlint.link.domains.keys.copies import is_copy
 from jitlint.link.domains.keys.lanes import keep
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
@@ -47,7 +48,7 @@ def summarise(k: Ledger, frame: Frame, given: list[Key], first: int, value: Valu
     uses = _without_children(older, log)
     used = [dataclasses.replace(u, idle=False) if u.idle and _is_drawn_from(u, log) else u for u in uses]
     if drawn:
-        used += _of_constants(log, frame.scope.key)
+        used += _of_constants(log, frame)
     # What it draws before it replaces a key is its own affair, and was said there: callers hear of the replaced ones first.
     used.sort(key=lambda u: u.stream != CARRIED)
     return Summary(given, used, _back(log, uses, value), first, k.m.keys.count)
@@ -60,12 +61,12 @@ def _is_static(value: Value) -> bool:
     return type(value) is Py and value is not NONE
 
 
-def _of_constants(log: list[Use], scope: int) -> list[Use]:
+def _of_constants(log: list[Use], frame: Frame) -> list[Use]:
     """What an activation draws from keys that it makes of constants."""
-    made = ("const", scope)
+    made, staged = ("const", frame.scope.key), bool(frame.world.here & S)
     drawn = [u for u in log if u.stream == DRAW and root_of(u.key).step[:2] == made]
     ends = [u for u in _without_children(drawn, drawn) if not u.idle or _is_drawn_from(u, drawn)]
-    return [dataclasses.replace(u, stream=CONSTANT, idle=False) for u in ends]
+    return [dataclasses.replace(u, stream=CONSTANT, idle=False, staged=staged) for u in ends]
 
 
 def _without_children(older: list[Use], log: list[Use]) -> list[Use]:
@@ -218,17 +219,7 @@ def _apply_module(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
         keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
 
 
-def _apply_constant(k: Ledger, f: Frame, at: int, u: Use, passed: bool) -> None:
-    """A called function draws from a key of its own that is always the same: a mistake if it runs many times."""
-    many, log = MANY.of(f), LOG.of(f)
-    told = u.told
-    if many is not None and not many.batch and not told:
-        told = report(k, f, u, u, "many")
-    if log is not None:
-        keep(log, dataclasses.replace(u, site=(f.module.name, at), told=told))
-
-
-_APART: Final = {CARRIED: _apply_carried, MODULE: _apply_module, CONSTANT: _apply_constant}
+_APART: Final = {CARRIED: _apply_carried, MODULE: _apply_module, CONSTANT: constants.applied}
 """What is no draw like others: by its stream, what it means for a caller."""
 
 

@@ -9,6 +9,7 @@ from jitlint.infer.values import Ext, ExtInst, Func, Inst, Map, Method, S, Union
 from jitlint.link.domains.keys import (
     calls,
     closures,
+    constants,
     copies,
     defaults,
     lanes,
@@ -145,7 +146,7 @@ class Keys(Domain[calls.Summary]):
         if dotted.endswith(".__call__") and dotted.startswith(INITIALISERS):
             return True
         known = dotted.startswith((RANDOM, libraries.LAYERS, libraries.LINEN))
-        return known or copies.makes(dotted)
+        return known or copies.makes(dotted) or constants.hears_of(dotted)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A library draws from a key, or makes one."""
@@ -157,6 +158,8 @@ class Keys(Domain[calls.Summary]):
                 return copies.made(self.ledger, f, library.at, dotted, library.args, library.result)
             if dotted.startswith(libraries.LAYERS) and type(library.result) is ExtInst:
                 libraries.constructed(self.ledger, f, library.at, dotted, library.args)
+        elif constants.hears_of(dotted):
+            constants.drawn(self.ledger, f, library)
         elif type(owner) is Inst:
             name = dotted.rpartition(".")[2]
             libraries.linen_method(self.ledger, f, library.at, name, library.args, True, id(owner))

@@ -24,7 +24,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 from jitlint.syntax.documents import is_document
 
-_EVERY: Final = frozenset({"loop", "many", "shared", "calls", "epochs"})
+_EVERY: Final = frozenset({"loop", "many", "steps", "shared", "calls", "epochs"})
 """How a key is consumed again that is the same each time, at one place."""
 
 _PLACES: Final = (ir.Name, ir.Attr, ir.Sub)

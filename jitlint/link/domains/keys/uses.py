@@ -215,7 +215,7 @@ def report(
         how = "split" if found.api == f"{RANDOM}split" else "returned" if found.returned else "again"
     also = (
         ()
-        if how in ("loop", "many", "shared", "calls", "streams", "epochs")
+        if how in ("loop", "many", "steps", "shared", "calls", "streams", "epochs")
         else (Step(found.module, found.at, _first(found)),)
     )
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
