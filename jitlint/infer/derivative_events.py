@@ -49,6 +49,13 @@ class WrappedDifference(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LostUpdate(Event):
+    """Elements are set from their old values where an index may come twice. method: of ``x.at[i]``, which would count each."""
+
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LocalGradients(Event):
     """Gradients of one device's share are taken for those of all. name: what they are called. axes: that the devices are the
     lanes of. how: ``updates`` or ``returns``."""

@@ -12,6 +12,7 @@ from typing import Union
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.derivative_events import LocalGradients as LocalGradients
+from jitlint.infer.derivative_events import LostUpdate as LostUpdate
 from jitlint.infer.derivative_events import MovingTarget as MovingTarget
 from jitlint.infer.derivative_events import NanGradient as NanGradient
 from jitlint.infer.derivative_events import SummedMeans as SummedMeans
@@ -440,6 +441,7 @@ AnyEvent = Union[
     ZeroGradient,
     MovingTarget,
     WrappedDifference,
+    LostUpdate,
     LocalGradients,
     SummedMeans,
     WrongMode,

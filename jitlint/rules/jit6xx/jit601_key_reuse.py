@@ -18,7 +18,9 @@ A JAX key is plain data: the same key gives the same bits, every time. A key is 
 very same numbers in every turn. Nothing fails: samples, noise and dropout masks merely repeat.
 
 A key that a loop body, a `jax.lax.scan` body or a function under `jax.vmap` takes from outside is the same key in every
-turn; so is one that the body of such a loop makes of a constant, itself or in what it calls. So is one that `jax.pmap` or `jax.shard_map` gives to all devices, unless they fold in their index, give one
+turn; so is one that the body of such a loop makes of a constant, itself or in what it calls. So is one that compiled code
+makes of a constant, or starts a `flax.nnx.Rngs` with, where a loop of the host calls it to go on from what it left: `state =
+step(state, batch)`. So is one that `jax.pmap` or `jax.shard_map` gives to all devices, unless they fold in their index, give one
 result, or set up what each is to have a copy of. `jax.random.fold_in` does not use a key up, so one key may be folded
 with many numbers. A function that gives back a key that it has drawn from hands its caller a used one. A key that is
 the default of a field is one key for all objects that are made without their own. So is a key that a Flax module gets

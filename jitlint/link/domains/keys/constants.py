@@ -49,7 +49,12 @@ def drawn(k: Ledger, f: Frame, library: Library) -> None:
     if log is None or not any(type(one) is ExtInst and SEEDED in one.attrs for one in streams):
         return
     place, key = (f.module.name, library.at), k.m.keys.derived(None, "const", f.scope.key, SEEDED)
-    keep(log, Use(key, CONSTANT, *place, f.qualname, library.dotted, place, drawn=(*place, f.qualname), staged=True))
+    keep(
+        log,
+        Use(
+            key, CONSTANT, *place, f.qualname, library.dotted, place, drawn=(*place, f.qualname), staged=True
+        ),
+    )
 
 
 def hears_of(dotted: str) -> bool:
@@ -73,7 +78,9 @@ def _hands_on(k: Ledger, f: Frame, at: int) -> bool:
     if type(statement) is not ir.Assign or statement.value is not call:
         return False
     bound = {paths.path_key(part) for target in statement.targets for part in _places(target)}
-    return not bound.isdisjoint(paths.path_key(node) for node in given if isinstance(node, (ir.Name, ir.Attr)))
+    return not bound.isdisjoint(
+        paths.path_key(node) for node in given if isinstance(node, (ir.Name, ir.Attr))
+    )
 
 
 def _places(target: ir.Node) -> list[ir.Node]:

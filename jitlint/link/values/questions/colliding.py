@@ -1,0 +1,155 @@
+"""Elements that an update sets from their old values, at indices that come more than once (layer: ``link``, room ``values``).
+
+``x.at[i].set(x[i] + v)`` reads all elements before it sets one, so that of two updates of an element one is lost. What it does:
+finds such updates, and reads in the code what the indices are computed from, back through calls within the program. What it does
+not: speak of indices whose origin it does not see, or that come from what gives each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import LostUpdate
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.program import FuncInfo, ModuleInfo
+from jitlint.infer.values import Arr, At, Func, Value
+from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import bound_names, by_parameter, last_name, same_text
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_MANY: Final = 200
+"""So many expressions are looked at."""
+_METHODS: Final = {"+": "add", "-": "subtract", "*": "multiply"}
+_INTEGER: Final = ("int", "uint")
+
+
+def check(m: Machine, f: Frame, at: int, place: At, args: Args) -> None:
+    """Record ``x.at[i].set(x[i] + v)`` where an index may come twice."""
+    call = m.texts.table(f).calls.get(at)
+    func = call.func if call is not None else None
+    if call is None or type(func) is not ir.Attr or type(func.obj) is not ir.Sub:
+        return
+    array, index = func.obj.obj, func.obj.index
+    method = _METHODS.get(_operator(array, index, call), "")
+    if method and _is_list_of_numbers(place.index) and "unique_indices" not in args.kw:
+        when = (_Repeats(m, f.module, f.fn, index),)
+        m.emit(f, LostUpdate, at, None, Confidence.LIKELY, when=when, method=method)
+
+
+def _operator(array: ir.Node, index: ir.Node, call: ir.Call) -> str:
+    """What the old elements are combined with, in a value that is set."""
+    value = call.args[0].value if call.args and call.args[0].name in (None, "values") else None
+    if type(array) is not ir.Attr or type(value) is not ir.BinOp:
+        return ""
+    sides = [value.left] if value.op == "-" else [value.left, value.right]
+    old = any(
+        type(side) is ir.Sub and same_text(side.obj, array.obj) and same_text(side.index, index)
+        for side in sides
+    )
+    return value.op if old else ""
+
+
+def _is_list_of_numbers(index: Value | None) -> bool:
+    if type(index) is not Arr or index.kind is not SEEN or not index.rank:
+        return False
+    return index.dtype is None or index.dtype.startswith(_INTEGER)
+
+
+class _Repeats:
+    """Of an update at indices that are computed in a function, or in a module's body: it holds if they may come twice."""
+
+    __slots__ = ("_fn", "_index", "_m", "_module", "_seen")
+
+    def __init__(self, m: Machine, module: ModuleInfo, fn: FuncInfo | None, index: ir.Node) -> None:
+        self._m = m
+        self._module = module
+        self._fn = fn
+        self._index = index
+        self._seen: set[tuple[str, int]] = set()
+
+    def holds(self, found: Found) -> bool:
+        """Whether what the indices are computed from gives some twice, and nothing in between each once."""
+        self._seen.clear()
+        origins = list(self._origins(self._module, self._fn, self._index))
+        names = {last_name(node.func) for node in origins if type(node) is ir.Call}
+        return names.isdisjoint(lexicon().arrays.gives_each_once) and any(map(_repeats, origins))
+
+    def _origins(self, module: ModuleInfo, fn: FuncInfo | None, node: ir.Node) -> Iterator[ir.Node]:
+        """The expressions that the elements of an array are computed from, as far as the code shows them."""
+        place = (module.name, node.at)
+        if place in self._seen or len(self._seen) > _MANY:
+            return
+        self._seen.add(place)
+        yield node
+        if type(node) is ir.Name:
+            yield from self._of_name(module, fn, node.id)
+            return
+        for part in _parts(node):
+            yield from self._origins(module, fn, part)
+        callee = (
+            paths.peek(self._m, Frame(module, module.scope, HOST), node.func)
+            if type(node) is ir.Call
+            else None
+        )
+        result = only_returned(callee.fn.parts) if type(callee) is Func else None
+        if type(callee) is Func and result is not None:
+            yield from self._origins(callee.fn.module, callee.fn, result)
+
+    def _of_name(self, module: ModuleInfo, fn: FuncInfo | None, name: str) -> Iterator[ir.Node]:
+        code = below(module.tree.body) if fn is None else fn.parts
+        written = [
+            part.value
+            for part in code
+            if type(part) is ir.Assign and name in [one.id for one in bound_names(part.targets)]
+        ]
+        for value in written:
+            yield from self._origins(module, fn, value)
+        if fn is not None and not written and any(param.name == name for param in fn.node.params):
+            for around, other, given in self._given(fn, name):
+                yield from self._origins(around, other, given)
+
+    def _given(self, fn: FuncInfo, name: str) -> Iterator[tuple[ModuleInfo, FuncInfo | None, ir.Expr]]:
+        """What calls of a function by its name hand to a parameter."""
+        for module in self._m.modules.values():
+            if module is not fn.module and fn.name not in module.scope.vars:
+                continue
+            bodies = [(None, below(module.tree.body)), *((one, one.parts) for one in module.functions)]
+            for other, code in bodies:
+                for part in code:
+                    if type(part) is ir.Call and last_name(part.func) == fn.name:
+                        for param, given in by_parameter(part, fn.node.params):
+                            if param == name:
+                                yield module, other, given
+
+
+def _repeats(node: ir.Node) -> bool:
+    words = lexicon().arrays
+    if type(node) is ir.BinOp:
+        return node.op in ("//", "%")
+    if type(node) is ir.Call:
+        return last_name(node.func) in words.gives_again | words.makes_alike
+    return type(node) is ir.Name and naming.has_word(node.id, words.called_again)
+
+
+def _parts(node: ir.Node) -> list[ir.Expr]:
+    """What an expression has the elements of."""
+    if type(node) is ir.BinOp:
+        return [node.left, node.right]
+    if type(node) is ir.IfExp:
+        return [node.body, node.orelse]
+    if isinstance(node, (ir.Tuple, ir.List)):
+        return node.elts
+    if type(node) is ir.Call and last_name(node.func) in lexicon().arrays.hands_elements_on:
+        owner = [node.func.obj] if type(node.func) is ir.Attr else []
+        return [*(arg.value for arg in node.args), *owner]
+    return [node.obj] if type(node) is ir.Sub else []
