@@ -80,6 +80,7 @@ def simple_forms(subject: Subject, arrays: list[str]) -> Iterator[Form]:
     groups += [group for group in (tuple(arrays), more) if len(group) > 1]
     for plus, group in itertools.product((0, 1, -1, 2, -2), groups):
         yield Form("broadcast", group, plus)
+    yield from (Form("solved", pair) for pair in itertools.combinations(arrays, 2))
 
 
 def candidates(subject: Subject, arrays: list[str]) -> Iterator[tuple[Form, ...]]:

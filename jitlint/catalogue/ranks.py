@@ -8,7 +8,7 @@ A rank is a line of forms separated by ``|``; the first form whose parameters ar
 ``2`` a fixed number; ``broadcast(a, ...)`` as many as the deepest of these, a nested list counts its depth;
 ``reduce(a, axis, keepdims)`` without the axes that ``axis`` names, all of them when it is not given; ``drop(a, axis)`` and
 ``insert(a, axis)`` fewer or more by these axes, which must be given; ``along(a, axis)`` as many, but one when no axis is
-given; ``flat(axis)`` one, where None is written out as the axis; ``shape(p)`` as many as ``p`` has entries. Any form may be followed by ``+ 1`` or ``- 2``. After ``unless``: parameters that change the answer when they are given, with a
+given; ``solved(a, b)`` those of ``x`` where ``a @ x`` is ``b``; ``flat(axis)`` one, where None is written out as the axis; ``shape(p)`` as many as ``p`` has entries. Any form may be followed by ``+ 1`` or ``- 2``. After ``unless``: parameters that change the answer when they are given, with a
 ``+`` when they have axes of their own (``ddof+``: a number is harmless); nothing is known then.
 
 Which form a function follows is measured (``tools/probe_ranks.py``); the same evaluator serves the measurement and
@@ -179,6 +179,13 @@ def _moved(names: tuple[str, ...], arguments: Mapping[str, Argument], sign: int)
     return None if rank is None or axes is None else rank + sign * axes
 
 
+def _solved(names: tuple[str, ...], arguments: Mapping[str, Argument]) -> int | None:
+    matrix, right = (arguments[name].rank if _given(arguments, name) else None for name in names)
+    if matrix is None or right is None or 1 < right < matrix:
+        return None  # several matrices, or several vectors: functions differ
+    return matrix - 1 if right == 1 else right
+
+
 _FORMS: Final[dict[str, Callable[[tuple[str, ...], Mapping[str, Argument]], int | None]]] = {
     "fixed": lambda names, arguments: 0,
     "broadcast": _broadcast,
@@ -188,6 +195,7 @@ _FORMS: Final[dict[str, Callable[[tuple[str, ...], Mapping[str, Argument]], int 
     "drop": lambda names, arguments: _moved(names, arguments, -1),
     "insert": lambda names, arguments: _moved(names, arguments, 1),
     "shape": lambda names, arguments: arguments[names[0]].length,
+    "solved": _solved,
 }
 _COUNTS: Final = {
     "broadcast": (1, 9),
@@ -197,4 +205,5 @@ _COUNTS: Final = {
     "insert": (2, 2),
     "shape": (1, 1),
     "flat": (1, 1),
+    "solved": (2, 2),
 }

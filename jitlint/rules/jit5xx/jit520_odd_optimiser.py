@@ -66,8 +66,8 @@ _SAID = {
         "add them: `params = optax.apply_updates(params, {name})`",
     ),
     "restarted": (
-        "the state `{name}` that this function gets is made anew here, so each step begins from zero",
-        "make it once, before the first step, and go on with the one that comes in",
+        "the state `{name}` is made anew in each step here, so that each begins from zero",
+        "make it once, before the first step, and hand the new one of each step to the next",
     ),
     "swapped": (
         "`{name}` is the value of the function, the first of what `value_and_grad` gives, but the parameters move along it",

@@ -58,7 +58,7 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
         return
     if _inside(owner, COPIES):
         _keeps_state(m, f, at)
-    usage.updated(m, f, at, bool(_inside(owner, _SIGNED)))
+    usage.updated(m, f, at, bool(_inside(owner, _SIGNED)), bool(_inside(owner, COPIES)))
     unread = _unread(f, at)
     if unread:
         m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, what=owner.dotted, unread=unread)

@@ -12,13 +12,15 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import FALSE, TRUE, ExtInst, Func, Map, Py, Value, const_of, py
-from jitlint.link.engine import evaluator, surroundings
+from jitlint.link.engine import callers, evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -90,9 +92,9 @@ def _leaves_out(mask: Value, by_name: bool, depth: int = _DEPTH) -> bool:
     return by_key or any(_leaves_out(part, by_name, depth - 1) for part in mask.entries.values())
 
 
-def updated(m: Machine, f: Frame, at: int, signed: bool) -> None:
+def updated(m: Machine, f: Frame, at: int, signed: bool, remembers: bool) -> None:
     """``updates, state = tx.update(grads, state)``: what becomes of the updates, and where the state is from. signed: the updates
-    go down the slope, as those of a whole optimiser do, and those of its parts do not."""
+    go down the slope, as those of a whole optimiser do, and those of its parts do not. remembers: the state has arrays."""
     pair = surroundings.bound_pair(f, at)
     updates = pair[0].elts[0] if pair is not None else None
     if pair is None or type(updates) is not ir.Name:
@@ -102,20 +104,47 @@ def updated(m: Machine, f: Frame, at: int, signed: bool) -> None:
             m.emit(f, OddOptimiser, place, None, Confidence.LIKELY, problem="subtracted", name=updates.id)
     state = derivatives.argument(pair[1], 1, "state")
     if type(state) is ir.Name and not f.module.is_test:
-        _check_state(m, f, pair[1], state)
+        _check_state(m, f, pair[1], state, remembers)
 
 
-def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name) -> None:
-    """A state that is made right before, in the place of one that came in."""
+def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name, remembers: bool) -> None:
+    """A state that is made right before, in the place of one that came in, or of the one that the step before left."""
     bound = derivatives.bindings(f.fn, state.id)
     begins = [part for part in bound if part.at < call.at and part.value is not call]
     if len(begins) != 1 or type(begins[0].value) is not ir.Call or last_name(begins[0].value.func) != _INIT:
         return
-    came_in = f.fn is not None and any(param.name == state.id for param in f.fn.node.params)
-    if came_in and _is_plain(m, f, begins[0].at) and _is_plain(m, f, call.at):
+    fn = f.fn
+    if fn is None or not (_is_plain(m, f, begins[0].at) and _is_plain(m, f, call.at)):
+        return
+    came_in = any(param.name == state.id for param in fn.node.params)
+    if came_in or (remembers and _is_forgotten(fn, call)):
+        when = () if came_in else (_GoesRound(m, fn),)
         m.emit(
-            f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, problem="restarted", name=state.id
+            f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, when=when, problem="restarted", name=state.id
         )  # fmt: skip
+
+
+def _is_forgotten(fn: FuncInfo, call: ir.Call) -> bool:
+    """Whether nobody reads the state that an update gives."""
+    assigns = [part for part in fn.parts if type(part) is ir.Assign]
+    new = [one.id for part in assigns if part.value is call for one in bound_names(part.targets)]
+    targets = [one for part in assigns for one in bound_names(part.targets)]
+    read = {part.id for part in fn.parts if type(part) is ir.Name and part.at > call.at and part not in targets}
+    return len(new) == 2 and new[1] not in read
+
+
+class _GoesRound:
+    """Of a function that takes one step: it holds if a loop calls it to go on from what it gave."""
+
+    __slots__ = ("_fn", "_m")
+
+    def __init__(self, m: Machine, fn: FuncInfo) -> None:
+        self._m = m
+        self._fn = fn
+
+    def holds(self, found: Found) -> bool:
+        """Whether the program has such a loop."""
+        return callers.goes_round(self._m, self._fn)
 
 
 def _is_plain(m: Machine, f: Frame, at: int) -> bool:

@@ -16,6 +16,7 @@ from jitlint.infer.events import LostUpdate
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Arr, At, Func, Value
+from jitlint.link.engine import callers
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
@@ -115,21 +116,10 @@ class _Repeats:
         for value in written:
             yield from self._origins(module, fn, value)
         if fn is not None and not written and any(param.name == name for param in fn.node.params):
-            for around, other, given in self._given(fn, name):
-                yield from self._origins(around, other, given)
-
-    def _given(self, fn: FuncInfo, name: str) -> Iterator[tuple[ModuleInfo, FuncInfo | None, ir.Expr]]:
-        """What calls of a function by its name hand to a parameter."""
-        for module in self._m.modules.values():
-            if module is not fn.module and fn.name not in module.scope.vars:
-                continue
-            bodies = [(None, below(module.tree.body)), *((one, one.parts) for one in module.functions)]
-            for other, code in bodies:
-                for part in code:
-                    if type(part) is ir.Call and last_name(part.func) == fn.name:
-                        for param, given in by_parameter(part, fn.node.params):
-                            if param == name:
-                                yield module, other, given
+            for around, other, call in callers.calls(self._m, fn):
+                for param, given in by_parameter(call, fn.node.params):
+                    if param == name:
+                        yield from self._origins(around, other, given)
 
 
 def _repeats(node: ir.Node) -> bool:
