@@ -54,10 +54,11 @@ FILES = (
     "scipy",
     "removed",
     "results",
+    "parts",
     "sizes",
 )
 # Tables that are packed apart, and read when somebody asks.
-RESULTS = ("ranks", "dtypes", "exact", "sizes")
+RESULTS = ("ranks", "parts", "dtypes", "exact", "sizes")
 # Tables by module: [functions."jax.numpy"] sum = ... becomes "jax.numpy.sum".
 BY_MODULE = ("functions", "constants", "numpy", "removed", *RESULTS)
 # Tables whose keys are complete names already.
@@ -230,6 +231,7 @@ def validate(packed: Packed) -> None:
     for name in packed.numpy:
         data.numpy(name)
     validate_results(msgspec.msgpack.decode(packed.results, type=Results), data)
+    validate_parts(msgspec.msgpack.decode(packed.results, type=Results), data)
     for name, text in packed.attributes.items():
         kind, _, letter = text.partition(" ")
         if kind not in ATTRIBUTE_KINDS or (letter and letter not in EXCEPTION_LETTERS):
@@ -256,6 +258,19 @@ def validate_results(results: Results, data: Catalogue) -> None:
             spoken |= {*exact.names, *exact.beside, *exact.unless}
         if spoken - known:
             raise CatalogueError(f"{name}: no parameter `{min(spoken - known)}`")
+
+
+def validate_parts(results: Results, data: Catalogue) -> None:
+    """Parse what is said about the arrays of a result: of as many as it has, in terms of the function's parameters."""
+    for name, line in results.parts.items():
+        fn, parts = data.function(name), line.split(";")
+        if fn is None or fn.result.kind not in ("tuple", "list", "sequence"):
+            raise CatalogueError(f"{name}: parts of a result that has none")
+        if fn.result.kind == "tuple" and len(parts) != len(fn.result.arguments):
+            raise CatalogueError(f"{name}: {len(fn.result.arguments)} arrays, but {len(parts)} lines")
+        spoken = {word for part in parts for word in names_of(parse_rank(name, part))}
+        if unknown := spoken - {parameter.name for parameter in fn.parameters}:
+            raise CatalogueError(f"{name}: no parameter `{min(unknown)}`")
 
 
 def main(arguments: list[str]) -> int:

@@ -27,6 +27,8 @@ SHAPES = frozenset({"shape", "sizes", "new_shape", "new_sizes", "num"})
 PLAIN = (int, float, str, tuple, type, type(None))
 """What says everything about itself: a file has contents."""
 NO_ARRAY = -1
+EVERY_PART = -1
+"""All arrays of a result, which are alike."""
 
 
 @dataclass(slots=True)
@@ -45,7 +47,8 @@ class Seen:
 class Subject:
     """A function with its calls. name: what is called; fn: the entry whose parameters name the arguments.
 
-    arrays: the parameters of all calls that hold arrays of any rank.
+    arrays: the parameters of all calls that hold arrays of any rank. part: which array of a result of several is asked
+    about, None where it is one.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Subject:
     seen: list[Seen] = field(default_factory=list)
     arrays: list[str] = field(default_factory=list)
     made: set[tuple[str, str]] = field(default_factory=set)
+    part: int | None = None
 
 
 def simple_forms(subject: Subject, arrays: list[str]) -> Iterator[Form]:

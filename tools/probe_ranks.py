@@ -39,7 +39,19 @@ from probe_calls import (
     value_of,
 )
 from probe_catalogue import ARRAYS, CALLS, element, is_key, is_traceable
-from probe_forms import AXES, NO_ARRAY, RANKS, SHAPES, Seen, Subject, candidates, contradicts, fitting, weight
+from probe_forms import (
+    AXES,
+    EVERY_PART,
+    NO_ARRAY,
+    RANKS,
+    SHAPES,
+    Seen,
+    Subject,
+    candidates,
+    contradicts,
+    fitting,
+    weight,
+)
 from probe_overrides import FILES, NO_RANK
 from probe_values import BY_NAME
 
@@ -140,9 +152,18 @@ def observe(subject: Subject, call: Call, cast: str = "", receiver: int | None =
             jax.eval_shape(lambda: kept.append(run(None)))
     except Exception:
         return
-    result = kept[0]
+    subject.seen.append(Seen(arguments, rank_of(kept[0], subject.part), frozenset(telling)))
+
+
+def rank_of(result: Any, part: int | None) -> int:
+    """The axes of a result, or of the part that is asked about; `NO_ARRAY` where that is no array, or its parts differ."""
+    if part is not None:
+        if not isinstance(result, (list, tuple)) or not result or part >= len(result):
+            return NO_ARRAY
+        ranks = {rank_of(one, None) for one in (result if part == EVERY_PART else [result[part]])}
+        return ranks.pop() if len(ranks) == 1 else NO_ARRAY
     is_array = isinstance(result, (*ARRAYS, np.ndarray, np.generic)) and hasattr(result, "ndim")
-    subject.seen.append(Seen(arguments, result.ndim if is_array else NO_ARRAY, frozenset(telling)))
+    return int(result.ndim) if is_array else NO_ARRAY
 
 
 def same(value: Any, default: Any) -> bool:

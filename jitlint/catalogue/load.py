@@ -66,6 +66,7 @@ class Results(msgspec.Struct, frozen=True):
     """Lines about results by the name of the function: see ``ranks``, ``dtypes`` and ``Followed``."""
 
     ranks: dict[str, str]
+    parts: dict[str, str]
     dtypes: dict[str, str]
     exact: dict[str, str]
     sizes: dict[str, str]
@@ -93,6 +94,7 @@ class Catalogue:
         self._methods: dict[str, ApiFunction | None] = {}
         self._numpy: dict[str, NumpyFunction | None] = {}
         self._ranks: dict[str, Rank | None] = {}
+        self._parts: dict[str, tuple[Rank, ...]] = {}
         self._exact: dict[str, Exact | None] = {}
         self._canonical: dict[str, str] = {}
 
@@ -214,6 +216,16 @@ class Catalogue:
             line = results().ranks.get(name)
             self._ranks[name] = parse_rank(name, line) if line else None
         return self._ranks[name]
+
+    def parts(self, name: str) -> tuple[Rank, ...]:
+        """How many axes each array of a result of several has, or, if there is one line only, all of them; none where that is
+        not known."""
+        from jitlint.catalogue.ranks import parse_rank
+
+        if name not in self._parts:
+            line = results().parts.get(name)
+            self._parts[name] = tuple(parse_rank(name, part) for part in line.split(";")) if line else ()
+        return self._parts[name]
 
     def followed(self, name: str) -> Followed | None:
         """Whose sizes the result of a function has; None where it has others, or that is not known."""

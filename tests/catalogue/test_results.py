@@ -57,6 +57,28 @@ def test_ranks_are_those_of_the_library(module: str, book: Book) -> None:
         assert asked == sum(name.rpartition(".")[0] == module for name in results().ranks)
 
 
+@pytest.mark.parametrize("module", sorted({name.rpartition(".")[0] for name in results().parts}))
+def test_ranks_of_parts_are_those_of_the_library(module: str, book: Book) -> None:
+    """Of each array of a tuple, and of all arrays of a list."""
+    probe()
+    import probe_parts
+
+    found: dict[str, str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for subject in probe_parts.subjects([module]):
+            known = catalogue().parts(subject.name)
+            if known:
+                rank = known[max(subject.part or 0, 0)]
+                wrong = probe().contradictions(subject, rank)
+                found[f"{subject.name}[{subject.part}]"] = f"not {rank}" if wrong else AGREES
+    book.check("parts", found)
+    if minor(jax.__version__) == minor(DESCRIBED):
+        assert {name.partition("[")[0] for name in found} == {
+            name for name in results().parts if name.rpartition(".")[0] == module
+        }
+
+
 def test_dtypes_are_those_of_the_library(book: Book) -> None:
     wanted = {
         "jax.numpy.sum",

@@ -129,7 +129,9 @@ def _is_forgotten(fn: FuncInfo, call: ir.Call) -> bool:
     assigns = [part for part in fn.parts if type(part) is ir.Assign]
     new = [one.id for part in assigns if part.value is call for one in bound_names(part.targets)]
     targets = [one for part in assigns for one in bound_names(part.targets)]
-    read = {part.id for part in fn.parts if type(part) is ir.Name and part.at > call.at and part not in targets}
+    read = {
+        part.id for part in fn.parts if type(part) is ir.Name and part.at > call.at and part not in targets
+    }
     return len(new) == 2 and new[1] not in read
 
 

@@ -89,15 +89,23 @@ def value_of(m: Machine, made: Made) -> Value:
     if made.fn.name in lexicon().arrays.selecting and made.whole:
         return Seq("list", _selected(made), None, made.box_level)
     if kind in ("list", "sequence", "tuple"):
-        items: list[Value] = [
-            _PLAIN.get(k) or Arr(made.modes, _plain_dtype(k), None, made.why, made.level)
-            for k in result.arguments
-        ]
-        if kind == "tuple":
-            return Tup(tuple(items))
-        element = items[0] if items else Arr(made.modes, None, None, made.why, made.level)
-        return Seq("list" if kind == "list" else "tuple", None, element, made.box_level)
+        return _several(m, made, kind)
     return _array(m, made)
+
+
+def _several(m: Machine, made: Made, kind: str) -> Value:
+    """Several arrays, with as many axes as is known of each."""
+    known = m.catalogue.parts(made.fn.name) if made.whole else ()
+    given = described(made.bound, made.receiver) if known else {}
+    ranks = [rank.of(given) for rank in known] or [None] * max(len(made.result.arguments), 1)
+    items: list[Value] = [
+        _PLAIN.get(k) or Arr(made.modes, _plain_dtype(k), rank, made.why, made.level)
+        for k, rank in zip(made.result.arguments, ranks)
+    ]
+    if kind == "tuple":
+        return Tup(tuple(items))
+    element = items[0] if items else Arr(made.modes, None, ranks[0], made.why, made.level)
+    return Seq("list" if kind == "list" else "tuple", None, element, made.box_level)
 
 
 _PLAIN: dict[str, Value] = {"static": STATIC, "none": NONE, "opaque": UNKNOWN, "callable": UNKNOWN}
