@@ -347,6 +347,7 @@ class Contracts(msgspec.Struct, frozen=True):
     needs_value: frozenset[str]
     of_matrices: frozenset[str]
     copies_parameters: frozenset[str]
+    copies_given: dict[str, str]
     composing: frozenset[str]
     labelled: frozenset[str]
     choosing: frozenset[str]

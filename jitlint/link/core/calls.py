@@ -36,7 +36,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import contexts, trials
+from jitlint.link.core import contexts, reading, trials
 from jitlint.link.engine import effects, evaluator, status
 from jitlint.link.engine.budgets import MAX_ITEMS, MAX_STACK
 from jitlint.link.engine.domain import Activation
@@ -310,7 +310,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     else:
         level = contexts.coarseness(func.fn, where, bound, f.depth, inherited, m.limits.room)
     if level == contexts.EXACT:
-        memo = m.memo[key] = Memo(f, 0, m.sink.trial_number)
+        memo = m.memo[key] = Memo(f, 0, m.sink.trial_number, memo)
         return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
     _met(m, "contexts", func.fn)
     return _run_coarse(m, f, at, func, bound, key, where, level, has_keys)
@@ -341,7 +341,7 @@ def _run_coarse(
             return _again(m, f, at, func, memo, bound)
         allowed = level if memo is not None else contexts.coarser(func, where, level, bound, m.limits.room)
         if allowed == level:
-            memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number)
+            memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number, memo)
             value = _run(m, f, at, func, given, memo, confidence, level, has_keys)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
@@ -381,7 +381,7 @@ def _holds(m: Machine, memo: Memo, f: Frame) -> bool:
     changed since, is the one of another caller."""
     if not memo.done:
         return True
-    if memo.stamp is not None and memo.stamp != boxes.stamp(memo.value):
+    if (memo.stamp is not None and memo.stamp != boxes.stamp(memo.value)) or not reading.still_holds(memo):
         return False
     if memo.trial and memo.trial != m.sink.trial_number and not trials.says_again(m, memo, f):
         return False
@@ -420,7 +420,7 @@ def _run(
     cuts = m.limits.cuts
     if world.level:
         status.record(m, frame, bound, f.steps)
-    watched = effects.watch(bound)
+    watched, outer = effects.watch(bound), reading.begun(m)
     m.domains.on_enter(f, frame)
     _set_receiver(frame, func, bound)
     reached = evaluator.run_block(m, frame, fn.body)
@@ -433,6 +433,7 @@ def _run(
     memo.stamp = boxes.stamp(memo.value)
     memo.effects = effects.changes(watched, whole=not coarse)
     memo.done = True
+    reading.ended(m, memo, outer)
     if m.limits.cuts > cuts:
         memo.depth = f.depth
     activation = Activation(at, func, bound, memo.value, watched)
@@ -446,6 +447,7 @@ def _run(
 def _again(m: Machine, f: Frame, at: int, func: Func, memo: Memo, bound: dict[str, Value]) -> Value:
     """A remembered call: the domains repeat what it did, its arguments are changed as its own were."""
     rename = None
+    reading.again(m, memo)
     if memo.trial:
         trials.say_again(m, f, at, func.fn, memo)
     if memo.summaries:

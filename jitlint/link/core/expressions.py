@@ -33,7 +33,7 @@ from jitlint.infer.values import (
     Value,
     py,
 )
-from jitlint.link.core import branches, calls, choices, guesses, host_calls, unlike
+from jitlint.link.core import branches, calls, choices, guesses, host_calls, reading, unlike
 from jitlint.link.engine import status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
@@ -79,6 +79,8 @@ def _name(m: Machine, f: Frame, node: ir.Name) -> Value:
         if value is not None:
             if scope.level < f.world.floor and type(value) not in _FIXED:
                 m.domains.on_load(f, Load(node.at, "name", scope, name, value))
+            if value.__class__ in reading.BOXES:
+                reading.note(m, value)
             return value
         scope = scope.parent
     return BUILTINS.get(name, UNKNOWN)

@@ -71,7 +71,8 @@ class Memo:
 
     confidence: of the calls it stands for. entry: how sure it is that one of them happens. depth: at which it ran, when it was too deep for something that it called.
     coarse: how much it has forgotten of these calls. dispatched: see `Frame`. stamp: what its result held when it was given, if it is a container
-    that its callers may change. found: what it said in a trial, if it would say the same in another.
+    that its callers may change. found: what it said in a trial, if it would say the same in another. reads: the containers that it
+    was not given and has read, with what they held, by their identity. runs: how often it ran in this context before.
     """
 
     __slots__ = (
@@ -83,14 +84,20 @@ class Memo:
         "effects",
         "entry",
         "found",
+        "reads",
+        "runs",
         "stamp",
         "summaries",
         "trial",
         "value",
     )
 
-    def __init__(self, caller: Frame | None = None, coarse: int = 0, trial: int = 0) -> None:
+    def __init__(
+        self, caller: Frame | None = None, coarse: int = 0, trial: int = 0, before: Memo | None = None
+    ) -> None:
         self.trial = trial
+        self.reads: dict[int, tuple[Value, list[Value]]] = {}
+        self.runs: int = 0 if before is None else before.runs + 1
         self.confidence = Confidence.CERTAIN if caller is None else caller.confidence
         self.entry = Confidence.CERTAIN if caller is None else caller.entry
         self.dispatched = 0 if caller is None else caller.dispatched
@@ -157,6 +164,7 @@ class Machine:
     keep_statuses: bool = False
     statuses: dict[int, dict[str, set[str]]] = field(default_factory=dict)
     memo: dict[tuple[Hashable, ...], Memo] = field(default_factory=dict)
+    boxes_read: dict[int, tuple[Value, list[Value]]] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     interned: dict[Hashable, int] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)

@@ -159,6 +159,9 @@ def _remember(made: ExtInst, dotted: str, args: Args) -> None:
         found = dotted if dotted in names else inside if dotted in around else ""
         if found:
             made.attrs[mark] = py(found)
+    option = contracts.copies_given.get(dotted)
+    if option is not None and args.kw.get(option, NONE) is not NONE:
+        made.attrs[COPIES] = py(dotted)
 
 
 def _each(given: Value) -> list[Value]:

@@ -24,6 +24,7 @@ from jitlint.link.tables.ir_walk import bound_names, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _MASKED: Final = "optax.masked"
 _CHAIN: Final = "optax.chain"
@@ -114,7 +115,7 @@ def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name, remembers:
     if len(begins) != 1 or type(begins[0].value) is not ir.Call or last_name(begins[0].value.func) != _INIT:
         return
     fn = f.fn
-    if fn is None or not (_is_plain(m, f, begins[0].at) and _is_plain(m, f, call.at)):
+    if fn is None or not (_is_plain(m, f, begins[0].at) and _is_plain(m, f, f.at)):
         return
     came_in = any(param.name == state.id for param in fn.node.params)
     if came_in or (remembers and _is_forgotten(fn, call)):
@@ -128,9 +129,11 @@ def _is_forgotten(fn: FuncInfo, call: ir.Call) -> bool:
     """Whether nobody reads the state that an update gives."""
     assigns = [part for part in fn.parts if type(part) is ir.Assign]
     new = [one.id for part in assigns if part.value is call for one in bound_names(part.targets)]
-    targets = [one for part in assigns for one in bound_names(part.targets)]
+    known = {part.at for part in below(call) if type(part) is ir.Name} | {
+        one.at for part in assigns for one in bound_names(part.targets)
+    }
     read = {
-        part.id for part in fn.parts if type(part) is ir.Name and part.at > call.at and part not in targets
+        part.id for part in fn.parts if type(part) is ir.Name and part.at not in known and part.at > call.at
     }
     return len(new) == 2 and new[1] not in read
 

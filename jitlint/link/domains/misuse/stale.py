@@ -1,7 +1,6 @@
 """New parts of a state that are computed and lost, while the old ones go on (layer: ``link``, room ``domains``).
 
-``key, sub = split(state.key)`` makes a new key for the state; ``state._replace(v=v)`` keeps the old one in it. And in a loop,
-``params, _ = step(params, opt_state)`` throws away what the next turn should be given. What it does: reads the statements of a
+``key, sub = split(state.key)`` makes a new key for the state; ``state._replace(v=v)`` keeps the old one in it. What it does: reads the statements of a
 function, and what the one that is called returns. What it does not: speak of a variable that is read anywhere, or of a
 part that no variable of its own name is computed for.
 """
@@ -19,11 +18,11 @@ from jitlint.infer.events import DroppedUpdate, KeyReuse
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Class
-from jitlint.link.domains.misuse import carried
+from jitlint.link.domains.misuse import carried, turns
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, changed_in, inner_functions
+from jitlint.link.tables.ir_walk import bound_by, bound_names, inner_functions
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -76,7 +75,7 @@ def check(known: Known, m: Machine, f: Frame, node: ir.Assign) -> None:
         return
     if fn is None:
         if f.loops:
-            _check_turn(m, f, node, call, _gone(node, _lost_by(known, f.module)))
+            turns.check(m, f, node, call, _gone(node, _lost_by(known, f.module)))
         return
     lost = _lost_in(known, fn)
     if lost.filled:
@@ -97,7 +96,7 @@ def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Ca
     _check_unread(m, f, fn, node, gone)
     _check_optimiser(m, f, fn, node, call, gone)
     carried.check(m, f, fn, node, call, gone)
-    _check_turn(m, f, node, call, gone)
+    turns.check(m, f, node, call, gone)
 
 
 def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: list[str]) -> None:
@@ -299,34 +298,3 @@ def _is_list(node: ir.Expr) -> bool:
     return type(node) is ir.List or (
         type(node) is ir.Tuple and all(type(part) is ir.List for part in node.elts)
     )
-
-
-def _check_turn(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
-    """A turn throws away the new version of what the next turn is given as it was."""
-    target, loop = node.targets[0], f.loops[-1] if f.loops else None
-    if not gone or not isinstance(loop, (ir.For, ir.While)) or type(target) is not ir.Tuple:
-        return
-    func = carried.called(m, f, call)
-    given = _given(func.fn, call) if func is not None else {}
-    kept = {arg.id for arg in given.values()} & {name.id for name in bound_names([target])}
-    if func is None or not kept:
-        return
-    changed = changed_in(loop)
-    for param in _thrown_away(func.fn, target, gone):
-        if param in given and given[param].id not in changed:
-            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=given[param].id)
-
-
-def _thrown_away(callee: FuncInfo, target: ir.Tuple, gone: list[str]) -> Iterator[str]:
-    """The parameters, but keys, of which a function gives the new version to a variable that nobody reads."""
-    for i, part in enumerate(target.elts):
-        if type(part) is ir.Name and part.id in gone:
-            param = carried.renewed_name(callee, carried.result_at(callee, i, len(target.elts)))
-            if param not in (callee.keys or ()):
-                yield param
-
-
-def _given(callee: FuncInfo, call: ir.Call) -> dict[str, ir.Name]:
-    """The variables that a call hands over, by the parameters that get them."""
-    given = by_parameter(call, callee.node.params)
-    return {name: value for name, value in given if type(value) is ir.Name and name}

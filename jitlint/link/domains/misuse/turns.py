@@ -1,0 +1,124 @@
+"""The new version of what the next turn of a loop is given as it was (layer: ``link``, room ``domains``).
+
+``params, _ = step(params, opt_state)`` in a loop: the state of the optimiser never moves on. What it does: reads what the
+function returns that is called, or what that calls for it, and which variables and attributes it is given. What it does not: speak
+of an attribute that other code of the module may set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.values import Bound, Func, Inst, Value, Xform
+from jitlint.link.domains.misuse import carried
+from jitlint.link.domains.misuse.helpers import inside
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import by_parameter, changed_in, last_name, path_text
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import find_method
+from jitlint.syntax import ir
+
+_CONSTRUCTOR: Final = "__init__"
+_UNBOUND: Final = frozenset({"classmethod", "staticmethod"})
+_DEPTH: Final = 2
+
+
+def check(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: Sequence[str]) -> None:
+    """A turn throws away the new version of what the next turn is given as it was."""
+    target, loop = node.targets[0], f.loops[-1] if f.loops else None
+    if not gone or not isinstance(loop, (ir.For, ir.While)) or type(target) is not ir.Tuple:
+        return
+    callee = _called(m, f, call)
+    given = _given(callee, call) if callee is not None else {}
+    kept = {path_text(place) for place in given.values()} & {
+        path_text(one) for one in target.elts if _is_place(one)
+    }
+    if callee is None or not kept:
+        return
+    for i, part in enumerate(target.elts):
+        if type(part) is not ir.Name or part.id not in gone:
+            continue
+        param = _renewed(m, callee, i, len(target.elts), _DEPTH)
+        if param in given and param not in (callee[0].fn.keys or ()) and not _is_set(f, loop, given[param]):
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(given[param]))
+
+
+_Callee = tuple[Func, list[ir.Param]]
+"""A function of the project, and the parameters that a call fills."""
+
+
+def _called(m: Machine, f: Frame, call: ir.Call) -> _Callee | None:
+    value = paths.peek(m, f, call.func)
+    if any(arg.star for arg in call.args):
+        return None
+    if value is None or type(value) is Bound:
+        method = _unwrapped(_method(m, f, call.func) if value is None else value.func)
+        takes_self = type(method) is Func and all(
+            last_name(d) not in _UNBOUND for d in method.fn.node.decorators
+        )
+        return (method, method.fn.node.params[1:]) if type(method) is Func and takes_self else None
+    value = _unwrapped(value)
+    return (value, value.fn.node.params) if type(value) is Func and value.owner is None else None
+
+
+def _unwrapped(value: Value | None) -> Value | None:
+    while type(value) is Xform:
+        value = value.target
+    return value
+
+
+def _method(m: Machine, f: Frame, func: ir.Expr) -> Value | None:
+    """What the class of an object has under a name."""
+    owner = paths.peek(m, f, func.obj) if type(func) is ir.Attr else None
+    return find_method(owner, func.name) if type(owner) is Inst and type(func) is ir.Attr else None
+
+
+def _is_place(node: ir.Node) -> bool:
+    return type(node) is ir.Name or (type(node) is ir.Attr and type(node.obj) is ir.Name)
+
+
+def _given(callee: _Callee, call: ir.Call) -> dict[str, ir.Expr]:
+    """The variables and attributes that a call hands over, by the parameters that get them."""
+    return {name: value for name, value in by_parameter(call, callee[1]) if name and _is_place(value)}
+
+
+def _renewed(m: Machine, callee: _Callee, place: int, results: int, depth: int) -> str:
+    """The parameter of which a function, or the one that it calls for its results, gives the new version at a place."""
+    func, params = callee
+    returned = only_returned(func.fn.parts)
+    if type(returned) is not ir.Call or not depth:
+        return carried.renewed_name(func.fn, carried.result_at(func.fn, place, results))
+    inner = _called(m, inside(func), returned)
+    if inner is None:
+        return ""
+    name = _renewed(m, inner, place, results, depth - 1)
+    handed = (
+        dict(by_parameter(returned, inner[1])).get(name) if name not in (inner[0].fn.keys or ()) else None
+    )
+    own = handed.id if type(handed) is ir.Name else ""
+    return own if any(param.name == own for param in params) else ""
+
+
+def _is_set(f: Frame, loop: ir.For | ir.While, place: ir.Expr) -> bool:
+    """Whether a loop gives a variable another value, or code of the module an attribute, but where an object is made."""
+    if type(place) is ir.Name:
+        return place.id in changed_in(loop)
+    name = place.name if type(place) is ir.Attr else ""
+    return any(
+        type(part) is ir.Attr and part.name == name
+        for fn in f.module.functions
+        if fn.name != _CONSTRUCTOR
+        for node in fn.parts
+        if isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign))
+        for part in _targets(node)
+    )
+
+
+def _targets(node: ir.Assign | ir.AugAssign | ir.AnnAssign) -> list[ir.Node]:
+    targets: list[ir.Node] = list(node.targets) if isinstance(node, ir.Assign) else [node.target]
+    return [part for one in targets for part in (one.elts if type(one) is ir.Tuple else [one])]
