@@ -36,8 +36,8 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import contexts, reading, trials
-from jitlint.link.engine import effects, evaluator, status
+from jitlint.link.core import contexts, trials
+from jitlint.link.engine import effects, evaluator, reading, status
 from jitlint.link.engine.budgets import MAX_ITEMS, MAX_STACK
 from jitlint.link.engine.domain import Activation
 from jitlint.link.engine.frame import BY_CHOICE, Args, Frame

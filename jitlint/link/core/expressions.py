@@ -33,8 +33,8 @@ from jitlint.infer.values import (
     Value,
     py,
 )
-from jitlint.link.core import branches, calls, choices, guesses, host_calls, reading, unlike
-from jitlint.link.engine import status
+from jitlint.link.core import branches, calls, choices, guesses, host_calls, unlike
+from jitlint.link.engine import reading, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
@@ -92,9 +92,7 @@ def _const(m: Machine, f: Frame, node: ir.Const) -> Value:
         return NONE
     if kind == "bool":
         return py(node.value)
-    if node.value is None:
-        return Py(kind)
-    return Py(kind, node.value)
+    return Py(kind) if node.value is None else Py(kind, node.value)
 
 
 _NARROWED: Final = branches.CONTAINERS | {Union}

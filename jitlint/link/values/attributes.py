@@ -43,7 +43,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.engine import evaluator, imports
+from jitlint.link.engine import evaluator, imports, reading
 from jitlint.link.engine.domain import Load, Store
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Args, Frame
@@ -222,6 +222,7 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
     if found is not None:
         if obj.cls.scope.level < f.world.floor:
             m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
+        reading.note(m, found)
         return bind_descriptor(m, f, at, found, obj)
     if name == "__class__":
         return Class(obj.cls)
@@ -319,6 +320,7 @@ def _module(m: Machine, f: Frame, at: int, obj: Mod, name: str) -> Value:
     value = imports.attribute(m, f, obj.info, name)
     if obj.info.scope.level < f.world.floor:
         m.domains.on_load(f, Load(at, "name", obj.info.scope, name, value))
+    reading.note(m, value)
     return value
 
 
@@ -344,6 +346,7 @@ def _class(m: Machine, f: Frame, at: int, obj: Class, name: str) -> Value:
         if found is not None:
             if cls.scope.level < f.world.floor:
                 m.domains.on_load(f, Load(at, "class", cls, name, found))
+            reading.note(m, found)
             return _class_attribute(obj, name, found)
     if name == "__name__":
         return STR

@@ -1,4 +1,4 @@
-"""What an activation reads in containers and objects that it was not given (layer: ``link``, room ``core``).
+"""What an activation reads in containers and objects that it was not given (layer: ``link``, room ``engine``).
 
 A remembered call stands for another one in the same context only where both find the same there: a stack in the module, the
 attributes of an object that is a global. What it does: notes such a container when its variable is read, with what it holds then,
@@ -21,9 +21,9 @@ _RUNS: Final = 8
 
 
 def note(m: Machine, box: Value) -> None:
-    """A variable of an enclosing scope holds a container or an object, and is read."""
+    """A variable of an enclosing scope, of a module or of a class is read, which may hold a container or an object."""
     known = m.boxes_read
-    if id(box) not in known:
+    if type(box) in BOXES and id(box) not in known:
         known[id(box)] = (box, _contents(box, _DEPTH))
 
 
