@@ -208,6 +208,7 @@ class Captures(msgspec.Struct, frozen=True):
     random: frozenset[str]
     tracked_roles: frozenset[str]
     refusing_roles: frozenset[str]
+    lifting: frozenset[str]
     inline: frozenset[str]
     settings: frozenset[str]
     streams: frozenset[str]

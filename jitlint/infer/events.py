@@ -125,13 +125,15 @@ class TransformMisuse(Event):
 
 
 REFUSED = "module"
-"""The target of a leak that the library refuses where it stands."""
+HANDED = "module handed over"
+"""Targets of what the library refuses where it stands: a module is changed, or given to a transform that takes it apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak(Event):
     """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
-    lru_cache, cached_property, static (a field of a result), variable (of a Linen module), `REFUSED`; ``what`` names the place. used: the leaked value
+    lru_cache, cached_property, static (a field of a result), variable (of a Linen module), `REFUSED`, `HANDED` (no leaks: a library refuses
+    what would be one); ``what`` names the place. used: the leaked value
     is read after the trace."""
 
     target: str = "attribute"

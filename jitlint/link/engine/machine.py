@@ -16,6 +16,7 @@ from jitlint.catalogue.dtypes import Dtype
 from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
+    HANDED,
     RAISING,
     REFUSED,
     AnyEvent,
@@ -254,7 +255,7 @@ class Machine:
             soft += 2 - confidence.rank
         level = weaken(f.confidence, soft + _doubt(kind, fields, f))
         module, function = where if where is not None else (f.module.name, f.qualname)
-        raising = kind in RAISING or (kind is Leak and fields["target"] == REFUSED)
+        raising = kind in RAISING or (kind is Leak and fields["target"] in (REFUSED, HANDED))
         expected = _is_expected(f.world, raising, fields)
         if raising:
             self.broken = (f.module.name, f.at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Raises
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import REFUSED, Leak
+from jitlint.infer.events import HANDED, REFUSED, Leak
 
 RULE = Rule(
     code="JIT304",
@@ -24,7 +24,8 @@ trace. So does an object that the traced function returns when a static field of
 say an optimiser) was made inside: only the other fields are replaced by results.
 
 A module of `flax.nnx` refuses to be changed in a trace that is younger than it: `TraceContextError`, at the statement itself.
-Whoever draws a key from its `nnx.Rngs` changes it as well: the draws are counted.
+Whoever draws a key from its `nnx.Rngs` changes it as well: the draws are counted. Nor may a transform of `flax.nnx` inside of a
+trace be given a module from outside of it, which it would take apart: `nnx.grad(loss)(self.model, x)` in a function under `jax.jit`.
 The variables of a Linen module (`self.variable`, `self.put_variable`) belong to whoever applies it, so one that is written in a branch of
 `jax.lax.cond`, or in a loop, that began inside the module leaks; the transforms of `flax.linen` hand variables in and out.
 
@@ -67,7 +68,10 @@ history.append(step(1.0))
 history[0] + 1
 """,
     outcome=Raises(("jax.errors.UnexpectedTracerError",), later=True),
-    cases={"refused": Raises(("flax.errors.TraceContextError",))},
+    cases={
+        "refused": Raises(("flax.errors.TraceContextError",)),
+        "handed": Raises(("ValueError", "flax.errors.TraceContextError"), says=r"trace level"),
+    },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.UnexpectedTracerError",
 )
@@ -112,6 +116,12 @@ def check(event: Leak) -> Report | None:
             f"the attribute{named} of a module from outside of the trace is changed, which Flax refuses",
             "hand the module to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",
             case="refused",
+        )
+    if event.target == HANDED:
+        return Report(
+            f"`{event.what}` is given a module from outside of the trace, which Flax refuses to take apart there",
+            "hand the module to the function that is traced as an argument, with `nnx.jit` and its kin",
+            case="handed",
         )
     place = _PLACES.get(event.target, "a place")
     return Report(

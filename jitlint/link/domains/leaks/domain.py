@@ -91,6 +91,7 @@ class Leaks(Domain[Left]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A transformed function may be given objects as they are."""
         layers.transformed(transformed)
+        stores.handed(self.m, f, transformed)
         found = stores.given(transformed)
         if transformed.inner.world.level == f.world.level:
             found += stores.GIVEN.of(f) or ()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import REFUSED, Leak
+from jitlint.infer.events import HANDED, REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
 from jitlint.infer.objects import is_cold, itself
@@ -98,7 +98,17 @@ def _is_in_force(box: Value) -> bool:
     )
 
 
-def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
+def handed(m: Machine, f: Frame, transformed: Transformed) -> None:
+    """A transform of a library takes modules apart, and refuses one that is older than the trace around."""
+    if transformed.x.spec.name not in lexicon().captures.lifting or not f.world.level:
+        return
+    call = m.texts.table(f).calls.get(transformed.at)
+    for value in (*transformed.args.pos, *transformed.args.kw.values()):
+        if type(value) is Inst and value.cls.role in lexicon().captures.refusing_roles and call is not None:
+            _refused(m, f, transformed.at, value, transformed.x.spec.name, HANDED)
+
+
+def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str, target: str = REFUSED) -> None:
     """An attribute of a module is set in a trace that is younger than the module, which its library refuses, whatever
     the value is. What is transformed as a method may be given its module as an argument, and so may what is only meant to be
     traced."""
@@ -107,7 +117,7 @@ def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str) -> None:
     if meant or box.level >= f.world.level or f.world.excused or guess:
         return
     if all(itself(one) is not itself(box) for one in GIVEN.of(f) or ()):
-        m.emit(f, Leak, at, None, target=REFUSED, what=what, used=True)
+        m.emit(f, Leak, at, None, target=target, what=what, used=True)
 
 
 def changed(m: Machine, f: Frame, store: Store) -> None:

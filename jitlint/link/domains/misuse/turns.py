@@ -7,7 +7,7 @@ of an attribute that other code of the module may set.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -35,16 +35,11 @@ def check(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: Sequence[s
         return
     callee = _called(m, f, call)
     given = _given(callee, call) if callee is not None else {}
-    kept = {path_text(place) for place in given.values()} & {
-        path_text(one) for one in target.elts if _is_place(one)
-    }
-    if callee is None or not kept:
+    bound = {path_text(one) for one in target.elts if _is_place(one)}
+    if callee is None or bound.isdisjoint(map(path_text, given.values())):
         return
-    for i, part in enumerate(target.elts):
-        if type(part) is not ir.Name or part.id not in gone:
-            continue
-        param = _renewed(m, callee, i, len(target.elts), _DEPTH)
-        if param in given and param not in (callee[0].fn.keys or ()) and not _is_set(f, loop, given[param]):
+    for param in _thrown_away(m, callee, target, gone):
+        if param in given and not _is_set(f, loop, given[param]):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(given[param]))
 
 
@@ -76,6 +71,15 @@ def _method(m: Machine, f: Frame, func: ir.Expr) -> Value | None:
     """What the class of an object has under a name."""
     owner = paths.peek(m, f, func.obj) if type(func) is ir.Attr else None
     return find_method(owner, func.name) if type(owner) is Inst and type(func) is ir.Attr else None
+
+
+def _thrown_away(m: Machine, callee: _Callee, target: ir.Tuple, gone: Sequence[str]) -> Iterator[str]:
+    """The parameters, but keys, of which a function gives the new version to a variable that nobody reads."""
+    for i, part in enumerate(target.elts):
+        if type(part) is ir.Name and part.id in gone:
+            param = _renewed(m, callee, i, len(target.elts), _DEPTH)
+            if param not in (callee[0].fn.keys or ()):
+                yield param
 
 
 def _is_place(node: ir.Node) -> bool:

@@ -148,8 +148,6 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
             m.emit(f, OutOfBounds, at, base, index="", size=obj.beyond, update=name)
         elif type(obj.arr) is Arr:
             bounds.check(m, f, at, obj.arr, obj.index, name)
-    if name == "set":
-        colliding.check(m, f, at, obj, args)
     if base is not None:
         _shape_update(m, f, at, obj, base, name, args, out)
     return out
@@ -165,6 +163,8 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
         out.dims = base.dims
         if obj.index is not None and name != "apply" and not obj.problem:
             _fill(m, f, at, base, obj.index, name, args)
+            if name == "set":
+                colliding.check(m, f, at, obj, args)
 
 
 def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:
