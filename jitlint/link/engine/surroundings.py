@@ -14,7 +14,7 @@ import msgspec
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
-from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -388,3 +388,21 @@ def expressions(node: msgspec.Struct | Sequence[msgspec.Struct] | None) -> Itera
             part = getattr(node, name)
             if part is not None and not isinstance(part, (str, int, float)):
                 yield from expressions(part)
+
+
+def mentions_assertion(node: ir.Node) -> bool:
+    """Whether a statement asserts something, or a name is that of a function that does: ``np.testing.assert_allclose``."""
+    return type(node) is ir.Assert or (
+        isinstance(node, (ir.Name, ir.Attr)) and last_name(node).startswith("assert")
+    )
+
+
+def only_checks(fn: FuncInfo | None) -> bool:
+    """Whether a function asserts more than once and gives nothing: it is a test, though its file is not called one."""
+    if fn is None:
+        return False
+    gives = any(type(part) is ir.Return and part.value is not None for part in fn.parts)
+    return not gives and sum(map(mentions_assertion, fn.parts)) >= _CHECKS
+
+
+_CHECKS: Final = 2

@@ -41,6 +41,7 @@ from jitlint.link.domains.compilation.log import (
     PerCall,
     births,
 )
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.code_tables import CodeTable
@@ -394,7 +395,11 @@ def _in_loop(
 
 
 def _confidence(f: Frame, retraces: bool, sure: bool) -> Confidence:
-    if naming.is_benchmark(f.module.path) or (f.module.is_test and not retraces):
+    if (
+        naming.is_benchmark(f.module.path)
+        or (f.module.is_test and not retraces)
+        or surroundings.only_checks(f.fn)
+    ):
         return Confidence.POSSIBLE  # nobody waits for the dispatch in a test
     return Confidence.CERTAIN if retraces and sure else Confidence.LIKELY
 
@@ -450,8 +455,10 @@ def finish(log: CompilationLog) -> None:
         if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):
             continue
         # To find the old program costs a tenth of a millisecond: said to those who ask for what is possible.
-        level = many.confidence if found.retraces else Confidence.POSSIBLE
         f = found.frame
+        level = (
+            many.confidence if found.retraces and not surroundings.only_checks(f.fn) else Confidence.POSSIBLE
+        )
         f.confidence = found.confidence
         f.at = found.at
         log.m.emit(

@@ -15,6 +15,7 @@ from jitlint.infer.values import Func, Map, Py, Seq, Tup, Value
 from jitlint.link.domains.keys import experiments, meant
 from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, last_name
@@ -218,7 +219,7 @@ def _is_checked(f: Frame, this: Use, found: Use) -> bool:
     """Whether a program is a test, though its file is not called one: what comes of both uses is only asserted."""
     if f.world.level or found.site[0] != f.module.name or this.function != f.qualname:
         return False  # in a trace, assertions are about shapes
-    checks = [n for n in meant.parts(f) if meant.asserts(n) and n.at > found.site[1]]
+    checks = [n for n in meant.parts(f) if surroundings.mentions_assertion(n) and n.at > found.site[1]]
     return len(checks) >= _CHECKS
 
 
