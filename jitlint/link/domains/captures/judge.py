@@ -15,7 +15,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Capture
-from jitlint.infer.objects import is_cold
+from jitlint.infer.objects import is_cold, itself
 from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
@@ -149,6 +149,11 @@ def _concerning(load: Load, writes: list[tuple[int, Write]]) -> list[tuple[int, 
     return [w for w in found if not succeeds(w[1])] if found and only_settings(load) else found
 
 
+def _stands_for_several(owner: object) -> bool:
+    """Whether it is what several objects have in common, and was made by nobody: one may be read, and another written."""
+    return type(owner) is Inst and not owner.born and not is_cold(owner) and itself(owner) is owner
+
+
 class _Judge:
     """Judges the reads of one place by one staged function."""
 
@@ -175,6 +180,8 @@ class _Judge:
         if not writes or not _keeps(load) or only_checked(load):
             return
         if load.kind == "elem" and id(load.owner) in self.kept:
+            return
+        if _stands_for_several(load.owner):
             return
         found = self._in_order(reads, writes)
         if found is not None:
