@@ -196,6 +196,7 @@ class Machine:
     retests: dict[tuple[str, int, frozenset[str]], int] = field(default_factory=dict)
     version_tests: dict[int, bool] = field(default_factory=dict)
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
+    registers: bool | None = None
     version_flags: set[str] = field(default_factory=set)
     questions: dict[int, Any] = field(default_factory=dict)
     reads: dict[int, tuple[ir.Node, ...]] = field(default_factory=dict)

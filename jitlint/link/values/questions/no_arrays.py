@@ -178,7 +178,7 @@ def _library_name(m: Machine, dotted: str) -> str:
 def _subscribed(m: Machine, value: Inst) -> bool:
     """Objects that convert themselves or describe an array, or whose class is registered by a call not followed."""
     names = {name for cls in mro(value.cls) for name in cls.namespace}
-    if registering.is_forgotten(value.cls):
+    if registering.is_forgotten(m, value.cls):
         return False
     if becomes_array(value) and "tree_flatten" not in names:
         return m.catalogue.view.behaves("traces-no-array-likes") is not True

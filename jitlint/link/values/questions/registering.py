@@ -1,7 +1,7 @@
 """Classes that say how they are flattened: what is in their type, and which nobody registers (layer: ``link``, room ``values``).
 
 What it does: reads their methods, and the modules they stand in. What it does not: say that nobody registers a class with bases or
-decorators, or one in a module that neither imports what registers a class nor registers another one: somebody else may do so.
+decorators, or, where anybody in the program registers one, one in a module that neither imports what does nor registers another one.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Func, Inst
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import classes, flattening
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
+_REGISTERS: Final = "register_"
 _METHODS: Final = frozenset({"tree_flatten", "tree_unflatten"})
 
 
-def is_forgotten(info: ClassInfo) -> bool:
-    """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it."""
+def is_forgotten(m: Machine, info: ClassInfo) -> bool:
+    """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it; or
+    although nobody in the program knows that."""
     plain = (
         not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
     )
@@ -33,8 +36,24 @@ def is_forgotten(info: ClassInfo) -> bool:
         ir_walk.last_name(mark) for node in body if type(node) is ir.ClassDef for mark in node.decorators
     }
     if not used & lexicon().types.registering:
-        return False
+        return not _registers_anything(m) and not any(
+            _may_register(node, info.name) for node in ir_walk.nodes(list(body))
+        )
     return not any(_may_register(node, info.name) for node in ir_walk.nodes(list(body)))
+
+
+def _registers_anything(m: Machine) -> bool:
+    """Whether any code of the program mentions what registers a class, be it a function of its own."""
+    if m.registers is None:
+        code = (node for module in m.modules.values() for part in module.code() for node in part)
+        m.registers = any(map(_mentions_registering, code))
+    return m.registers
+
+
+def _mentions_registering(node: ir.Node) -> bool:
+    if type(node) is ir.ImportFrom:
+        return any(name.name.startswith(_REGISTERS) for name in node.names)
+    return isinstance(node, (ir.Name, ir.Attr)) and ir_walk.last_name(node).startswith(_REGISTERS)
 
 
 def _may_register(node: ir.Node, name: str) -> bool:
