@@ -10,6 +10,7 @@ from jitlint.link.domains.contracts import (
     labels,
     layers,
     linen,
+    merged,
     nnx,
     optimisers,
     scopes,
@@ -63,6 +64,7 @@ class Contracts(Domain[linen.Needs]):
             dropping.DROPOUT,
             nnx.OPTIMISER,
             nnx.SPLIT,
+            merged.MERGE,
             *lexicon().captures.streams,
         )
         contracts = lexicon().contracts
@@ -81,6 +83,8 @@ class Contracts(Domain[linen.Needs]):
             dropping.heard(self.m, f, library)
         elif library.dotted == nnx.SPLIT:
             nnx.split(self.m, f, library)
+        elif library.dotted == merged.MERGE:
+            merged.heard(self.m, f, library)
         elif library.dotted.startswith(nnx.OPTIMISER):
             nnx.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.draws_from:

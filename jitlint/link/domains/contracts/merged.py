@@ -1,0 +1,107 @@
+"""Modules of Flax NNX that are put together from their states, and change (layer: ``link``, room ``domains``).
+
+``model = nnx.merge(graph, params, rest)`` in a loss that returns ``rest`` as it came: what the model has made of its statistics,
+and how often it has drawn from its streams, is lost. What it does: reads the function that is differentiated. What it does not:
+speak where anything but the model's results leaves the function, or of programs without layers that change.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import L
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Library
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_by, last_name
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+MERGE: Final = "flax.nnx.merge"
+_NNX: Final = "flax.nnx."
+_FIXED: Final = "use_running_average"
+
+
+def heard(m: Machine, f: Frame, library: Library) -> None:
+    """A module is put together in a function that is differentiated."""
+    node = surroundings.statement(f)
+    if (
+        f.fn is None
+        or not f.world.modes & L
+        or type(node) is not ir.Assign
+        or type(node.value) is not ir.Call
+    ):
+        return
+    names, call = bound_by(node), node.value
+    if (
+        call.at != library.at
+        or len(names) != 1
+        or not _may_change(m)
+        or _is_taken_apart(m, f, f.fn, names[0])
+    ):
+        return
+    states = {arg.value.id for arg in call.args[2:] if type(arg.value) is ir.Name}
+    for part in f.fn.parts:
+        kept = _returned(part) & states if type(part) is ir.Return else set[str]()
+        if kept and all(name not in bound_by(one) for one in f.fn.parts for name in kept):
+            m.emit(f, DroppedUpdate, part.at, None, Confidence.LIKELY, kept=min(kept))
+
+
+def _returned(node: ir.Return) -> set[str]:
+    """The variables that a result is put together from."""
+    parts = node.value.elts if type(node.value) is ir.Tuple else []
+    inner = [one for part in parts for one in (part.elts if type(part) is ir.Tuple else [part])]
+    return {part.id for part in inner if type(part) is ir.Name}
+
+
+def _may_change(m: Machine) -> bool:
+    """Whether any class of the program has a layer that changes when it is called."""
+    names = {name.rpartition(".")[2] for name in lexicon().contracts.keeps_statistics}
+    return any(
+        last_name(part.func) in names and all(arg.name != _FIXED for arg in part.args)
+        for info in m.classes
+        if info.role in lexicon().captures.refusing_roles
+        for fn in info.module.functions
+        if fn.qualname.startswith(f"{info.qualname}.")
+        for part in fn.parts
+        if type(part) is ir.Call
+    )
+
+
+def _is_taken_apart(m: Machine, f: Frame, fn: FuncInfo, name: str) -> bool:
+    """Whether a variable with a module is used for anything but to call it, or a method for training."""
+    called = {part.func.at for part in fn.parts if type(part) is ir.Call}
+    owners = {
+        part.obj.at
+        for part in fn.parts
+        if type(part) is ir.Attr and part.at in called and part.name == "train"
+    }
+    given = {
+        arg.value.at
+        for part in fn.parts
+        if type(part) is ir.Call and not paths.dotted(m, f, part.func).startswith(_NNX)
+        for arg in part.args
+        if type(arg.value) is ir.Name
+    }
+    mine = [
+        one for part in fn.parts if type(part) is not ir.Assign for one in below(part) if type(one) is ir.Name
+    ]
+    return any(one.id == name and one.at not in called | owners | given | _bound(fn, name) for one in mine)
+
+
+def _bound(fn: FuncInfo, name: str) -> set[int]:
+    """The places at which a variable is set."""
+    return {
+        one.at
+        for part in fn.parts
+        if type(part) is ir.Assign
+        for target in part.targets
+        for one in below(target)
+        if type(one) is ir.Name and one.id == name
+    }
