@@ -18,7 +18,7 @@ from jitlint.infer.events import DroppedUpdate, KeyReuse
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Class
-from jitlint.link.domains.misuse import carried, turns
+from jitlint.link.domains.misuse import auxiliary, carried, turns
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
@@ -96,6 +96,10 @@ def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Ca
     _check_unread(m, f, fn, node, gone)
     _check_optimiser(m, f, fn, node, call, gone)
     carried.check(m, f, fn, node, call, gone)
+    old = auxiliary.old_part(m, f, node, call, gone)
+    place = _keeps(m, f, fn, _owner(old, {param.name for param in fn.node.params}), old.name) if old else None
+    if old is not None and place is not None:
+        _lost(m, f, node, old.name, place)
     turns.check(m, f, node, call, gone)
 
 

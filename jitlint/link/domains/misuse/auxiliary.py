@@ -1,0 +1,83 @@
+"""Collections that a differentiated function hands out beside its value, and nobody takes (layer: ``link``, room ``domains``).
+
+``(loss, _), grads = value_and_grad(loss_fn, has_aux=True)(state.params, state.stats, x)``, where the loss gives what the model has
+made of its statistics: ``state`` goes on with the old ones. What it does: reads the loss, and finds which argument is the old
+version. What it does not: say whether the state keeps that; it answers which part to ask for.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Func
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import paths
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_MUTABLE: Final = "mutable"
+_VALUED: Final = "value_and_grad"
+_AUX: Final = "has_aux"
+
+
+def old_part(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[str]) -> ir.Attr | None:
+    """The attribute that has the old version of what an assignment throws away, if it is given to the call."""
+    target = node.targets[0]
+    pair = target.elts[0] if type(target) is ir.Tuple and target.elts else None
+    second = pair.elts[1] if type(pair) is ir.Tuple and len(pair.elts) == 2 else None
+    if type(second) is not ir.Name or second.id not in gone:
+        return None
+    loss = _differentiated(m, f, call.func)
+    if loss is None:
+        return None
+    given = dict(by_parameter(call, loss.node.params))
+    for name in _changed(loss):
+        part = given.get(name)
+        if type(part) is ir.Attr and type(part.obj) is ir.Name:
+            return part
+    return None
+
+
+def _differentiated(m: Machine, f: Frame, func: ir.Expr) -> FuncInfo | None:
+    """The function of which ``value_and_grad(loss, has_aux=True)`` takes the gradient, written there or bound before."""
+    if type(func) is ir.Name and f.fn is not None:
+        bound = [part.value for part in f.fn.parts if type(part) is ir.Assign and bound_by(part) == [func.id]]
+        func = bound[0] if len(bound) == 1 else func
+    if type(func) is not ir.Call or last_name(func.func) != _VALUED or not func.args:
+        return None
+    loss = paths.peek(m, f, func.args[0].value)
+    return loss.fn if type(loss) is Func and any(arg.name == _AUX for arg in func.args) else None
+
+
+def _changed(loss: FuncInfo) -> list[str]:
+    """The parameters that hold collections which a model changes, where the function gives the new ones as its second result."""
+    result = only_returned(loss.parts)
+    aux = result.elts[1] if type(result) is ir.Tuple and len(result.elts) == 2 else None
+    names = {part.id for part in below(aux) if type(part) is ir.Name}
+    params = {param.name for param in loss.node.params}
+    found: list[str] = []
+    for part in loss.parts:
+        call = part.value if type(part) is ir.Assign and not names.isdisjoint(bound_by(part)) else None
+        if type(call) is ir.Call:
+            changed = {
+                one.value
+                for arg in call.args
+                if arg.name == _MUTABLE
+                for one in below(arg.value)
+                if type(one) is ir.Const
+            }
+            found += [name for key, name in _collections(call) if key in changed and name in params]
+    return found
+
+
+def _collections(call: ir.Call) -> list[tuple[object, str]]:
+    """The variables in a dict that comes first, by their keys."""
+    first = call.args[0].value if call.args else None
+    if type(first) is not ir.Dict:
+        return []
+    pairs = zip(first.keys, first.values)
+    return [(key.value, value.id) for key, value in pairs if type(key) is ir.Const and type(value) is ir.Name]
