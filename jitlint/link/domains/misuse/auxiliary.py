@@ -70,13 +70,18 @@ def _changed(loss: FuncInfo) -> list[str]:
                 for one in below(arg.value)
                 if type(one) is ir.Const
             }
-            found += [name for key, name in _collections(call) if key in changed and name in params]
+            found += [name for key, name in _collections(loss, call) if key in changed and name in params]
     return found
 
 
-def _collections(call: ir.Call) -> list[tuple[object, str]]:
-    """The variables in a dict that comes first, by their keys."""
+def _collections(loss: FuncInfo, call: ir.Call) -> list[tuple[object, str]]:
+    """The variables in a dict that comes first, by their keys; it may have a name."""
     first = call.args[0].value if call.args else None
+    if type(first) is ir.Name:
+        bound = [
+            part.value for part in loss.parts if type(part) is ir.Assign and bound_by(part) == [first.id]
+        ]
+        first = bound[0] if len(bound) == 1 else None
     if type(first) is not ir.Dict:
         return []
     pairs = zip(first.keys, first.values)
