@@ -374,6 +374,7 @@ class Contracts(msgspec.Struct, frozen=True):
     resolving: frozenset[str]
     renewing: frozenset[str]
     averaging: frozenset[str]
+    masks: frozenset[str]
     settling: frozenset[str]
     spreading: frozenset[str]
     alike: tuple[str, ...]

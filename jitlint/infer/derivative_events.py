@@ -67,6 +67,7 @@ class LocalGradients(Event):
 
 @dataclass(frozen=True, slots=True)
 class SummedMeans(Event):
-    """What is a mean on each device is added up over them. what: ``mean`` or ``gradients`` (of one)."""
+    """What is a mean on each device is added up over them. what: ``mean`` or ``gradients`` (of one); ``masked``:
+    it is averaged over them, and each has divided by a number of its own."""
 
     what: str = "mean"

@@ -11,11 +11,14 @@ RULE = Rule(
     code="JIT216",
     name="summed-means",
     severity=Severity.WARNING,
-    summary="sum over devices of what is a mean on each",
+    summary="sum over devices of means, or mean of those of unequal parts",
     explanation="""\
 `jax.lax.psum` of the mean of each device's share is as many times the mean of the batch as there are devices, and so are the
 gradients of such a loss. On one device nothing shows; on eight the loss that is printed is eight times too large, and steps by
 plain gradient descent are eight times too long.
+
+`jax.lax.pmean` of what each device has divided by the sum of its own mask is no mean of all elements either: a device whose part of
+the batch is mostly padding counts as much as the others.
 
 The rule is silent where the sum is divided afterwards, or the function asks how many devices there are.
 """,
@@ -55,6 +58,12 @@ loss(jnp.ones((1, 4)), jnp.zeros((1, 4)))
 @RULE.on(SummedMeans)
 def check(event: SummedMeans) -> Report:
     """Report the sum."""
+    if event.what == "masked":
+        return Report(
+            "this averages what each device has divided by the sum of its own mask, so that elements of a device with few of them"
+            " count more",
+            "add up both before they are divided: `jax.lax.psum(total, axis) / jax.lax.psum(count, axis)`",
+        )
     what = "the mean" if event.what == "mean" else "the gradients of a mean"
     return Report(
         f"this adds up {what} of each device's share, which gives as many times the mean of all as there are devices",

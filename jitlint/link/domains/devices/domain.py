@@ -16,7 +16,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import LocalGradients
 from jitlint.infer.places import Step
 from jitlint.infer.values import Class, Func, Method, Tup, Value, const_of
-from jitlint.link.domains.devices import sums
+from jitlint.link.domains.devices import ratios, sums
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -73,7 +73,7 @@ class Devices(Domain[None]):
 
     def hears_of(self, dotted: str) -> bool:
         """What optimisers are told, and what is added up."""
-        return dotted == sums.SUM or (dotted.startswith(_OPTAX) and dotted.endswith(".update"))
+        return dotted in (sums.SUM, ratios.MEAN) or (dotted.startswith(_OPTAX) and dotted.endswith(".update"))
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A function is mapped."""
@@ -89,6 +89,8 @@ class Devices(Domain[None]):
         """``tx.update(grads, state, params)`` is called, or something is added up."""
         if library.dotted == sums.SUM:
             sums.heard(self.m, f, library)
+        elif library.dotted == ratios.MEAN:
+            ratios.heard(self.m, f, library)
         elif library.owner is not None:
             call = self.m.texts.table(f).calls.get(library.at)
             self._updated(f, library.at, derivatives.argument(call, 0, "updates"))

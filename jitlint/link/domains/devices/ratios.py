@@ -1,0 +1,81 @@
+"""Means over the devices of what each divides by a number of its own (layer: ``link``, room ``domains``).
+
+``pmean(jnp.sum(x * mask) / jnp.sum(mask))``: devices count alike, however many elements their masks let through. What it does: reads
+what `jax.lax.pmean` averages, and what that is divided by, also as one of the results of a function. What it does not: speak of a
+divisor that is no sum of what is called a mask.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import SummedMeans
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Func
+from jitlint.link.engine.domain import Library
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import paths
+from jitlint.link.values.questions import derivatives
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+MEAN: Final = "jax.lax.pmean"
+_SUM: Final = "sum"
+_AT_LEAST: Final = frozenset({"maximum", "clip", "max"})
+
+
+def heard(m: Machine, f: Frame, library: Library) -> None:
+    """Something is averaged over the devices."""
+    taken = derivatives.argument(m.texts.table(f).calls.get(library.at), 0, "x")
+    if f.fn is None or not f.world.axes or f.world.excused:
+        return
+    ratio = derivatives.written(f.fn, taken)
+    if type(ratio) is not ir.BinOp or ratio.op != "/":
+        return
+    if _is_count(m, f, f.fn, _bare(ratio.right)):
+        m.emit(f, SummedMeans, library.at, None, Confidence.LIKELY, what="masked")
+
+
+def _bare(node: ir.Expr) -> ir.Expr:
+    """A divisor without what keeps it from zero."""
+    if type(node) is ir.Call and last_name(node.func) in _AT_LEAST and node.args:
+        return node.args[0].value
+    return node.left if type(node) is ir.BinOp and node.op == "+" else node
+
+
+def _is_count(m: Machine, f: Frame, fn: FuncInfo, node: ir.Expr) -> bool:
+    """Whether an expression is the sum of a mask, by itself or as a result of a function that is called."""
+    found = derivatives.written(fn, node)
+    if found is None and type(node) is ir.Name:
+        binding = derivatives.only_binding(fn, node.id)
+        return binding is not None and _comes_so(m, f, binding, node.id)
+    return found is not None and _sums_mask(_bare(found) if isinstance(found, (ir.BinOp, ir.Call)) else found)
+
+
+def _comes_so(m: Machine, f: Frame, binding: ir.Assign, name: str) -> bool:
+    """Whether a variable is one of several results of a function, and the sum of a mask there."""
+    target, call = binding.targets[0], binding.value
+    callee = paths.peek(m, f, call.func) if type(call) is ir.Call else None
+    results = only_returned(callee.fn.parts) if type(callee) is Func else None
+    if type(target) is not ir.Tuple or type(results) is not ir.Tuple or type(callee) is not Func:
+        return False
+    pairs = zip(target.elts, results.elts)
+    found = next((given for one, given in pairs if type(one) is ir.Name and one.id == name), None)
+    given = derivatives.written(callee.fn, found)
+    return given is not None and _sums_mask(given)
+
+
+def _sums_mask(node: ir.Node) -> bool:
+    if type(node) is not ir.Call or last_name(node.func) != _SUM:
+        return False
+    whole = not any(arg.name == "axis" for arg in node.args)
+    summed = node.args[0].value if node.args else node.func.obj if type(node.func) is ir.Attr else None
+    words = lexicon().contracts.masks
+    names = [last_name(part) for part in below(summed) if isinstance(part, (ir.Name, ir.Attr))]
+    return whole and any(naming.has_word(name, words) for name in names)
