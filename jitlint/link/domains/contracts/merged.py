@@ -7,6 +7,7 @@ speak where anything but the model's results leaves the function, or of programs
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -25,6 +26,7 @@ from jitlint.syntax.children import below
 
 MERGE: Final = "flax.nnx.merge"
 _NNX: Final = "flax.nnx."
+_TRAINS: Final = "train"
 _FIXED: Final = "use_running_average"
 
 
@@ -39,18 +41,21 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     ):
         return
     names, call = bound_by(node), node.value
-    if (
-        call.at != library.at
-        or len(names) != 1
-        or not _may_change(m)
-        or _is_taken_apart(m, f, f.fn, names[0])
-    ):
+    alone = call.at == library.at and len(names) == 1 and _may_change(m)
+    if not alone or _is_taken_apart(m, f, f.fn, names[0]):
         return
+    for at, name in _handed_on(f.fn, call):
+        m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, kept=name)
+
+
+def _handed_on(fn: FuncInfo, call: ir.Call) -> Iterator[tuple[int, str]]:
+    """Where a function returns a state as it came that a module was put together from, besides its parameters."""
     states = {arg.value.id for arg in call.args[2:] if type(arg.value) is ir.Name}
-    for part in f.fn.parts:
-        kept = _returned(part) & states if type(part) is ir.Return else set[str]()
-        if kept and all(name not in bound_by(one) for one in f.fn.parts for name in kept):
-            m.emit(f, DroppedUpdate, part.at, None, Confidence.LIKELY, kept=min(kept))
+    states.difference_update(name for part in fn.parts for name in bound_by(part))
+    for part in fn.parts:
+        kept = _returned(part) & states if type(part) is ir.Return else None
+        if kept:
+            yield part.at, min(kept)
 
 
 def _returned(node: ir.Return) -> set[str]:
@@ -76,23 +81,14 @@ def _may_change(m: Machine) -> bool:
 
 def _is_taken_apart(m: Machine, f: Frame, fn: FuncInfo, name: str) -> bool:
     """Whether a variable with a module is used for anything but to call it, or a method for training."""
-    called = {part.func.at for part in fn.parts if type(part) is ir.Call}
-    owners = {
-        part.obj.at
-        for part in fn.parts
-        if type(part) is ir.Attr and part.at in called and part.name == "train"
-    }
-    given = {
-        arg.value.at
-        for part in fn.parts
-        if type(part) is ir.Call and not paths.dotted(m, f, part.func).startswith(_NNX)
-        for arg in part.args
-        if type(arg.value) is ir.Name
-    }
-    mine = [
-        one for part in fn.parts if type(part) is not ir.Assign for one in below(part) if type(one) is ir.Name
-    ]
-    return any(one.id == name and one.at not in called | owners | given | _bound(fn, name) for one in mine)
+    calls = [part for part in fn.parts if type(part) is ir.Call]
+    known = _bound(fn, name) | {call.func.at for call in calls}
+    for call in calls:
+        if type(call.func) is ir.Attr and call.func.name == _TRAINS:
+            known.add(call.func.obj.at)
+        if not paths.dotted(m, f, call.func).startswith(_NNX):
+            known.update(arg.value.at for arg in call.args if type(arg.value) is ir.Name)
+    return any(type(part) is ir.Name and part.id == name and part.at not in known for part in fn.parts)
 
 
 def _bound(fn: FuncInfo, name: str) -> set[int]:

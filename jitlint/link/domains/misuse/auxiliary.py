@@ -59,19 +59,17 @@ def _changed(loss: FuncInfo) -> list[str]:
     aux = result.elts[1] if type(result) is ir.Tuple and len(result.elts) == 2 else None
     names = {part.id for part in below(aux) if type(part) is ir.Name}
     params = {param.name for param in loss.node.params}
-    found: list[str] = []
-    for part in loss.parts:
-        call = part.value if type(part) is ir.Assign and not names.isdisjoint(bound_by(part)) else None
-        if type(call) is ir.Call:
-            changed = {
-                one.value
-                for arg in call.args
-                if arg.name == _MUTABLE
-                for one in below(arg.value)
-                if type(one) is ir.Const
-            }
-            found += [name for key, name in _collections(loss, call) if key in changed and name in params]
-    return found
+    made = [
+        part.value for part in loss.parts if type(part) is ir.Assign and not names.isdisjoint(bound_by(part))
+    ]
+    return [name for call in made if type(call) is ir.Call for name in _mutable(loss, call) if name in params]
+
+
+def _mutable(loss: FuncInfo, call: ir.Call) -> list[str]:
+    """The variables with collections that a call lets a model change."""
+    given = [arg.value for arg in call.args if arg.name == _MUTABLE]
+    changed = {one.value for node in given for one in below(node) if type(one) is ir.Const}
+    return [name for key, name in _collections(loss, call) if key in changed]
 
 
 def _collections(loss: FuncInfo, call: ir.Call) -> list[tuple[object, str]]:

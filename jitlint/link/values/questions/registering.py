@@ -6,6 +6,7 @@ decorators, or, where anybody in the program registers one, one in a module that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -31,15 +32,17 @@ def is_forgotten(m: Machine, info: ClassInfo) -> bool:
     if not plain or info.scope.fn is not None:
         return False
     body = info.module.tree.body
+    known = _knows_how(body) or not _registers_anything(m)
+    return known and not any(_may_register(node, info.name) for node in ir_walk.nodes(list(body)))
+
+
+def _knows_how(body: Sequence[ir.Stmt]) -> bool:
+    """Whether a module imports what registers a class, or registers one."""
     used = {name.name for node in body if type(node) is ir.ImportFrom for name in node.names}
     used |= {
         ir_walk.last_name(mark) for node in body if type(node) is ir.ClassDef for mark in node.decorators
     }
-    if not used & lexicon().types.registering:
-        return not _registers_anything(m) and not any(
-            _may_register(node, info.name) for node in ir_walk.nodes(list(body))
-        )
-    return not any(_may_register(node, info.name) for node in ir_walk.nodes(list(body)))
+    return not used.isdisjoint(lexicon().types.registering)
 
 
 def _registers_anything(m: Machine) -> bool:
