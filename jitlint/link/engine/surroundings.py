@@ -398,11 +398,14 @@ def mentions_assertion(node: ir.Node) -> bool:
 
 
 def only_checks(fn: FuncInfo | None) -> bool:
-    """Whether a function asserts more than once and gives nothing: it is a test, though its file is not called one."""
-    if fn is None:
+    """Whether a function ends by asserting, and gives nothing: it is a test, though its file is not called one."""
+    if fn is None or any(type(part) is ir.Return and part.value is not None for part in fn.parts):
         return False
-    gives = any(type(part) is ir.Return and part.value is not None for part in fn.parts)
-    return not gives and sum(map(mentions_assertion, fn.parts)) >= _CHECKS
+    last: ir.Node | None = fn.body[-1] if fn.body else None
+    while isinstance(last, (ir.For, ir.With)):
+        last = last.body[-1]
+    ends = last is not None and any(map(mentions_assertion, [last, *below(last)]))
+    return ends and sum(map(mentions_assertion, fn.parts)) >= _CHECKS
 
 
 _CHECKS: Final = 2

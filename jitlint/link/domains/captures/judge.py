@@ -181,9 +181,7 @@ class _Judge:
             return
         if load.kind == "elem" and id(load.owner) in self.kept:
             return
-        if _stands_for_several(load.owner):
-            return
-        found = self._in_order(reads, writes)
+        found = None if _stands_for_several(load.owner) else self._in_order(reads, writes)
         if found is not None:
             self._record(*found, Confidence.CERTAIN if _brings_another(load, found[1]) else Confidence.LIKELY)
             return
