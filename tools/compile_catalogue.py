@@ -230,8 +230,9 @@ def validate(packed: Packed) -> None:
         data.update_method(name)
     for name in packed.numpy:
         data.numpy(name)
-    validate_results(msgspec.msgpack.decode(packed.results, type=Results), data)
-    validate_parts(msgspec.msgpack.decode(packed.results, type=Results), data)
+    told = msgspec.msgpack.decode(packed.results, type=Results)
+    validate_results(told, data)
+    validate_parts(told, data)
     for name, text in packed.attributes.items():
         kind, _, letter = text.partition(" ")
         if kind not in ATTRIBUTE_KINDS or (letter and letter not in EXCEPTION_LETTERS):

@@ -11,7 +11,8 @@ from typing import Final, Optional
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name, nodes
+from jitlint.link.tables.ir_walk import last_name, nodes
+from jitlint.link.tables.storing import goes_on
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -41,17 +42,12 @@ def calls(m: Machine, fn: FuncInfo) -> Iterator[tuple[ModuleInfo, FuncInfo | Non
 def goes_round(m: Machine, fn: FuncInfo) -> bool:
     """Whether a loop calls the function to go on from what it gave: ``params = step(params, batch)``."""
     return any(
-        not module.is_test and _hands_on(part, fn.name)
+        type(part) is ir.Assign
+        and type(part.value) is ir.Call
+        and last_name(part.value.func) == fn.name
+        and goes_on(part, part.value)
         for module, _, code in bodies(m, fn.name, fn.module)
         for loop in code
-        if isinstance(loop, _LOOPS)
+        if isinstance(loop, _LOOPS) and not module.is_test
         for part in nodes(loop.body)
     )
-
-
-def _hands_on(part: ir.Node, name: str) -> bool:
-    call = part.value if type(part) is ir.Assign else None
-    if type(part) is not ir.Assign or type(call) is not ir.Call or last_name(call.func) != name:
-        return False
-    given = {arg.value.id for arg in call.args if type(arg.value) is ir.Name}
-    return not given.isdisjoint(one.id for one in bound_names(part.targets))

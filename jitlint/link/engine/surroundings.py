@@ -6,6 +6,7 @@ Asked only when something is about to be recorded, so the table of a function is
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Optional
 
@@ -19,6 +20,10 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _BLOCKS: Final = ("body", "orelse", "final")
+CHECKS: Final = 2
+"""So many assertions are what code is there for."""
+_ASSERTS: Final = re.compile(r"assert(_|[A-Z]|$)")
+"""How functions that assert something are called; a module of them is not."""
 
 Around = tuple[tuple[Optional[ir.Node], Sequence[ir.Node]], ...]
 """The compound statements around a statement with the block of each that holds it, outermost first."""
@@ -393,7 +398,7 @@ def expressions(node: msgspec.Struct | Sequence[msgspec.Struct] | None) -> Itera
 def mentions_assertion(node: ir.Node) -> bool:
     """Whether a statement asserts something, or a name is that of a function that does: ``np.testing.assert_allclose``."""
     return type(node) is ir.Assert or (
-        isinstance(node, (ir.Name, ir.Attr)) and last_name(node).startswith("assert")
+        isinstance(node, (ir.Name, ir.Attr)) and _ASSERTS.match(last_name(node)) is not None
     )
 
 
@@ -405,7 +410,4 @@ def only_checks(fn: FuncInfo | None) -> bool:
     while isinstance(last, (ir.For, ir.With)):
         last = last.body[-1]
     ends = last is not None and any(map(mentions_assertion, [last, *below(last)]))
-    return ends and sum(map(mentions_assertion, fn.parts)) >= _CHECKS
-
-
-_CHECKS: Final = 2
+    return ends and sum(map(mentions_assertion, fn.parts)) >= CHECKS

@@ -19,10 +19,9 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_by, last_name
+from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name
 from jitlint.link.values import paths
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 MERGE: Final = "flax.nnx.merge"
 _NNX: Final = "flax.nnx."
@@ -82,22 +81,16 @@ def _may_change(m: Machine) -> bool:
 def _is_taken_apart(m: Machine, f: Frame, fn: FuncInfo, name: str) -> bool:
     """Whether a variable with a module is used for anything but to call it, or a method for training."""
     calls = [part for part in fn.parts if type(part) is ir.Call]
-    known = _bound(fn, name) | {call.func.at for call in calls}
-    for call in calls:
-        if type(call.func) is ir.Attr and call.func.name == _TRAINS:
-            known.add(call.func.obj.at)
-        if not paths.dotted(m, f, call.func).startswith(_NNX):
-            known.update(arg.value.at for arg in call.args if type(arg.value) is ir.Name)
+    known = {at for call in calls for at in _used_by(m, f, call)}
+    known.update(one.at for part in fn.parts if type(part) is ir.Assign for one in bound_names(part.targets))
     return any(type(part) is ir.Name and part.id == name and part.at not in known for part in fn.parts)
 
 
-def _bound(fn: FuncInfo, name: str) -> set[int]:
-    """The places at which a variable is set."""
-    return {
-        one.at
-        for part in fn.parts
-        if type(part) is ir.Assign
-        for target in part.targets
-        for one in below(target)
-        if type(one) is ir.Name and one.id == name
-    }
+def _used_by(m: Machine, f: Frame, call: ir.Call) -> Iterator[int]:
+    """The places of what a call runs, or hands to another function than those that take modules apart."""
+    func = call.func
+    yield func.at
+    if type(func) is ir.Attr and func.name == _TRAINS:
+        yield func.obj.at
+    if not paths.dotted(m, f, func).startswith(_NNX):
+        yield from (arg.value.at for arg in call.args if type(arg.value) is ir.Name)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Func
-from jitlint.link.domains.donation.storing import stored
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.storing import stored
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below

@@ -19,12 +19,12 @@ from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.donation.state import Kill, State, join_all
-from jitlint.link.domains.donation.storing import stored
 from jitlint.link.domains.donation.walk import run_block, start
 from jitlint.link.domains.donation.walker import Summary, Walker, initial
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Key
 from jitlint.link.tables.ir_walk import nodes
+from jitlint.link.tables.storing import stored
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 

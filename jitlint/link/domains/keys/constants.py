@@ -22,6 +22,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import call_at
+from jitlint.link.tables.storing import goes_on
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -72,21 +73,10 @@ def _hands_on(k: Ledger, f: Frame, at: int) -> bool:
     call = call_at(below(statement), at)
     if call is None:
         return False
-    given = [arg.value for arg in call.args]
-    if any(_is_moved_on(paths.peek(k.m, f, node)) for node in given if isinstance(node, (ir.Name, ir.Attr))):
+    given = [arg.value for arg in call.args if isinstance(arg.value, (ir.Name, ir.Attr))]
+    if any(_is_moved_on(paths.peek(k.m, f, node)) for node in given):
         return True
-    if type(statement) is not ir.Assign or statement.value is not call:
-        return False
-    bound = {paths.path_key(part) for target in statement.targets for part in _places(target)}
-    return not bound.isdisjoint(
-        paths.path_key(node) for node in given if isinstance(node, (ir.Name, ir.Attr))
-    )
-
-
-def _places(target: ir.Node) -> list[ir.Node]:
-    if isinstance(target, (ir.Tuple, ir.List)):
-        return [place for part in target.elts for place in _places(part)]
-    return [target] if isinstance(target, (ir.Name, ir.Attr)) else []
+    return type(statement) is ir.Assign and statement.value is call and goes_on(statement, call)
 
 
 def _is_moved_on(value: object) -> bool:

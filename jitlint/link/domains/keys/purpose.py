@@ -211,16 +211,12 @@ def _is_test(path: str) -> bool:
     return named or not {"test", "tests", "testing"}.isdisjoint(parts[:-1])
 
 
-_CHECKS: Final = 2
-"""So many assertions after the numbers were drawn are what the code is there for."""
-
-
 def _is_checked(f: Frame, this: Use, found: Use) -> bool:
     """Whether a program is a test, though its file is not called one: what comes of both uses is only asserted."""
     if f.world.level or found.site[0] != f.module.name or this.function != f.qualname:
         return False  # in a trace, assertions are about shapes
     checks = [n for n in meant.parts(f) if surroundings.mentions_assertion(n) and n.at > found.site[1]]
-    return len(checks) >= _CHECKS
+    return len(checks) >= surroundings.CHECKS
 
 
 def _is_slip(this: Use, found: Use) -> bool:

@@ -100,17 +100,17 @@ def _is_in_force(box: Value) -> bool:
 
 def handed(m: Machine, f: Frame, transformed: Transformed) -> None:
     """A transform of a library takes modules apart, and refuses one that is older than the trace around."""
-    if transformed.x.spec.name not in lexicon().captures.lifting or not f.world.level:
+    words, name = lexicon().captures, transformed.x.spec.name
+    if name not in words.lifting or not f.world.level or transformed.at not in m.texts.table(f).calls:
         return
-    call = m.texts.table(f).calls.get(transformed.at)
     for value in (*transformed.args.pos, *transformed.args.kw.values()):
-        if type(value) is Inst and value.cls.role in lexicon().captures.refusing_roles and call is not None:
-            _refused(m, f, transformed.at, value, transformed.x.spec.name, HANDED)
+        if type(value) is Inst and value.cls.role in words.refusing_roles:
+            _refused(m, f, transformed.at, value, name, HANDED)
 
 
 def _refused(m: Machine, f: Frame, at: int, box: Inst, what: str, target: str = REFUSED) -> None:
-    """An attribute of a module is set in a trace that is younger than the module, which its library refuses, whatever
-    the value is. What is transformed as a method may be given its module as an argument, and so may what is only meant to be
+    """An attribute of a module is set, or the module taken apart, in a trace that is younger than it, which its library
+    refuses, whatever the value is. What is transformed as a method may be given its module as an argument, and so may what is only meant to be
     traced."""
     meant = f.entry is not Confidence.CERTAIN
     guess = is_cold(box) or (box.token is None and not box.level)  # what a trace around was given is known

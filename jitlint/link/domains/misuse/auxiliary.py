@@ -16,6 +16,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
+from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -44,13 +45,11 @@ def old_part(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[st
 
 def _differentiated(m: Machine, f: Frame, func: ir.Expr) -> FuncInfo | None:
     """The function of which ``value_and_grad(loss, has_aux=True)`` takes the gradient, written there or bound before."""
-    if type(func) is ir.Name and f.fn is not None:
-        bound = [part.value for part in f.fn.parts if type(part) is ir.Assign and bound_by(part) == [func.id]]
-        func = bound[0] if len(bound) == 1 else func
-    if type(func) is not ir.Call or last_name(func.func) != _VALUED or not func.args:
+    made = derivatives.written(f.fn, func)
+    if type(made) is not ir.Call or last_name(made.func) != _VALUED or not made.args:
         return None
-    loss = paths.peek(m, f, func.args[0].value)
-    return loss.fn if type(loss) is Func and any(arg.name == _AUX for arg in func.args) else None
+    loss = paths.peek(m, f, made.args[0].value)
+    return loss.fn if type(loss) is Func and any(arg.name == _AUX for arg in made.args) else None
 
 
 def _changed(loss: FuncInfo) -> list[str]:
@@ -65,21 +64,22 @@ def _changed(loss: FuncInfo) -> list[str]:
     return [name for call in made if type(call) is ir.Call for name in _mutable(loss, call) if name in params]
 
 
+def changed_by(call: ir.Call) -> set[str]:
+    """The collections that a call lets a model change, where they are written out."""
+    given = [arg.value for arg in call.args if arg.name == _MUTABLE]
+    parts = [part for node in given for part in below(node)]
+    return {part.value for part in parts if type(part) is ir.Const and isinstance(part.value, str)}
+
+
 def _mutable(loss: FuncInfo, call: ir.Call) -> list[str]:
     """The variables with collections that a call lets a model change."""
-    given = [arg.value for arg in call.args if arg.name == _MUTABLE]
-    changed = {one.value for node in given for one in below(node) if type(one) is ir.Const}
+    changed = changed_by(call)
     return [name for key, name in _collections(loss, call) if key in changed]
 
 
 def _collections(loss: FuncInfo, call: ir.Call) -> list[tuple[object, str]]:
     """The variables in a dict that comes first, by their keys; it may have a name."""
-    first = call.args[0].value if call.args else None
-    if type(first) is ir.Name:
-        bound = [
-            part.value for part in loss.parts if type(part) is ir.Assign and bound_by(part) == [first.id]
-        ]
-        first = bound[0] if len(bound) == 1 else None
+    first = derivatives.written(loss, call.args[0].value) if call.args else None
     if type(first) is not ir.Dict:
         return []
     pairs = zip(first.keys, first.values)

@@ -14,7 +14,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Class, ExtInst, Func, Inst, Tup, Xform
+from jitlint.infer.values import Class, ExtInst, Func, Inst, Tup, Value, Xform
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -76,11 +76,16 @@ NEW: Final = ("new", "next", "updated")
 
 def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
     """The function of the project that a call runs, compiled or not."""
-    value = paths.peek(m, f, call.func)
-    while type(value) is Xform:
-        value = value.target
+    value = unwrapped(paths.peek(m, f, call.func))
     plain = type(value) is Func and value.owner is None and all(not arg.star for arg in call.args)
     return value if plain and type(value) is Func else None
+
+
+def unwrapped(value: Value | None) -> Value | None:
+    """What is left of a function without the transforms around it."""
+    while type(value) is Xform:
+        value = value.target
+    return value
 
 
 def renewed_name(callee: FuncInfo, result: ir.Expr | None) -> str:

@@ -28,7 +28,6 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _TRAINED: Final = "apply_gradients"
-_MUTABLE: Final = "mutable"
 _RENEWING: Final = frozenset({"replace", "_replace", _TRAINED})
 _RANDOM: Final = "jax.random."
 
@@ -200,13 +199,7 @@ def _collected(fn: FuncInfo, name: str) -> set[str]:
         for part in _everywhere(fn)
         if type(part) is ir.Assign and type(part.value) is ir.Call and name in bound_by(part)
     ]
-    mutable = [arg.value for call in calls for arg in call.args if arg.name == _MUTABLE]
-    return {
-        part.value
-        for node in mutable
-        for part in below(node)
-        if type(part) is ir.Const and isinstance(part.value, str)
-    }
+    return {name for call in calls for name in auxiliary.changed_by(call)}
 
 
 def _is_part_elsewhere(fn: FuncInfo, name: str) -> bool:

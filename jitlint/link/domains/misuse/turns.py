@@ -12,13 +12,14 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DroppedUpdate
-from jitlint.infer.values import Bound, Func, Inst, Value, Xform
+from jitlint.infer.values import Bound, Func, Inst, Value
 from jitlint.link.domains.misuse import carried
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import by_parameter, changed_in, last_name, path_text
 from jitlint.link.tables.results import only_returned
+from jitlint.link.tables.storing import stored
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
@@ -52,19 +53,13 @@ def _called(m: Machine, f: Frame, call: ir.Call) -> _Callee | None:
     if any(arg.star for arg in call.args):
         return None
     if value is None or type(value) is Bound:
-        method = _unwrapped(_method(m, f, call.func) if value is None else value.func)
+        method = carried.unwrapped(_method(m, f, call.func) if value is None else value.func)
         takes_self = type(method) is Func and all(
             last_name(d) not in _UNBOUND for d in method.fn.node.decorators
         )
         return (method, method.fn.node.params[1:]) if type(method) is Func and takes_self else None
-    value = _unwrapped(value)
+    value = carried.unwrapped(value)
     return (value, value.fn.node.params) if type(value) is Func and value.owner is None else None
-
-
-def _unwrapped(value: Value | None) -> Value | None:
-    while type(value) is Xform:
-        value = value.target
-    return value
 
 
 def _method(m: Machine, f: Frame, func: ir.Expr) -> Value | None:
@@ -113,16 +108,5 @@ def _is_set(f: Frame, loop: ir.For | ir.While, place: ir.Expr) -> bool:
     if type(place) is ir.Name:
         return place.id in changed_in(loop)
     name = place.name if type(place) is ir.Attr else ""
-    return any(
-        type(part) is ir.Attr and part.name == name
-        for fn in f.module.functions
-        if fn.name != _CONSTRUCTOR
-        for node in fn.parts
-        if isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign))
-        for part in _targets(node)
-    )
-
-
-def _targets(node: ir.Assign | ir.AugAssign | ir.AnnAssign) -> list[ir.Node]:
-    targets: list[ir.Node] = list(node.targets) if isinstance(node, ir.Assign) else [node.target]
-    return [part for one in targets for part in (one.elts if type(one) is ir.Tuple else [one])]
+    others = (fn for fn in f.module.functions if fn.name != _CONSTRUCTOR)
+    return any(one.name == name for fn in others for node in fn.parts for one in stored(node))
