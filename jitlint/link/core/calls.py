@@ -34,9 +34,8 @@ from jitlint.infer.values import (
     Union,
     Value,
     Xform,
-    alternatives,
 )
-from jitlint.link.core import contexts, trials
+from jitlint.link.core import contexts, disguises, trials
 from jitlint.link.engine import effects, evaluator, reading, status
 from jitlint.link.engine.budgets import MAX_ITEMS, MAX_STACK
 from jitlint.link.engine.domain import Activation
@@ -46,7 +45,7 @@ from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods, numpy_calls
 from jitlint.link.models.jax import arity, mapping, xforms
 from jitlint.link.models.python import dispatch
-from jitlint.link.values import boxes, classes, keys, parameters, pytrees
+from jitlint.link.values import boxes, classes, keys, parameters
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.taking import cannot_bind, with_bound
 from jitlint.syntax import ir
@@ -254,35 +253,12 @@ def call_function(m: Machine, f: Frame, at: int, func: Func, args: Args) -> Valu
         return UNKNOWN  # Python says so, and the function never runs
     fn = func.fn
     bound = bind_arguments(f, func, args)
-    if fn.veiled or fn.disguised:
-        bound = _as_decorated(fn, bound)
+    bound = disguises.taken(fn, bound)
     parameters.refine(m, func, bound)
     if f.fn is not fn and not f.module.is_test:
         fn.reached = True
-    return _result_as_decorated(fn, bound, activate(m, f, at, func, bound))
-
-
-def _result_as_decorated(fn: FuncInfo, bound: dict[str, Value], result: Value) -> Value:
-    """What a call gives. What a decorator that is not understood gives may be more than that."""
-    if fn.veiled or fn.disguised:
-        result = pytrees.with_rank(result, None)
+    result = disguises.given(fn, activate(m, f, at, func, bound))
     return dispatch.narrowed(fn, bound, result) if type(result) is Union else result
-
-
-def _as_decorated(fn: FuncInfo, bound: dict[str, Value]) -> dict[str, Value]:
-    """What the parameters get when a decorator that is not understood may have had its hands on it."""
-    if fn.veiled:
-        bound = {name: pytrees.with_rank(value, None) for name, value in bound.items()}
-    if fn.disguised:
-        bound = {
-            name: UNKNOWN if _is_plain_array(value) else pytrees.with_rank(value, None)
-            for name, value in bound.items()
-        }
-    return bound
-
-
-def _is_plain_array(value: Value) -> bool:
-    return any(type(a) is Arr and not a.modes for a in alternatives(value))
 
 
 def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> Value:
@@ -296,8 +272,9 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         _met(m, "size", func.fn)
     key = _context(f, func, m.intern(frozen), f.confidence, inherited)
     memo = m.memo.get(key)
-    if memo is not None and _holds(m, memo, f):
-        return _again(m, f, at, func, memo, bound)
+    known = _remembered(m, f, at, func, memo, bound)
+    if known is not None:
+        return known
     if f.depth >= MAX_STACK:
         _met(m, "depth", func.fn)
         return UNKNOWN
@@ -336,9 +313,10 @@ def _run_coarse(
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
         key = _context(f, func, frozen, confidence, level)
         memo = m.memo.get(key)
-        if memo is not None and _holds(m, memo, f):
+        known = _remembered(m, f, at, func, memo, bound)
+        if known is not None and memo is not None:
             m.memo[exact] = memo
-            return _again(m, f, at, func, memo, bound)
+            return known
         allowed = level if memo is not None else contexts.coarser(func, where, level, bound, m.limits.room)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number, memo)
@@ -347,8 +325,24 @@ def _run_coarse(
                 effects.replay(f, memo.effects, bound)
             return value
         level = allowed
-    _met(m, "calls", func.fn)
     m.memo[exact] = Memo()
+    return _left_out(m, func.fn, bound)
+
+
+def _remembered(
+    m: Machine, f: Frame, at: int, func: Func, memo: Memo | None, bound: dict[str, Value]
+) -> Value | None:
+    """What an earlier call in the same context gave, if that still holds; None if the function has to run."""
+    if memo is None:
+        return None
+    if _holds(m, memo, f):
+        return _again(m, f, at, func, memo, bound)
+    return _left_out(m, func.fn, bound) if reading.is_spent(memo) else None
+
+
+def _left_out(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> Value:
+    """What a call gives that is not looked at."""
+    _met(m, "calls", fn)
     effects.forget_missing(bound.values())
     return UNKNOWN
 

@@ -16,7 +16,7 @@ BOXES: Final = frozenset({Inst, Map, Seq})
 _DEPTH: Final = 2
 _MANY: Final = 64
 """Containers with more parts are tables, which nobody changes."""
-_RUNS: Final = 8
+_RUNS: Final = 4
 """So often a call is looked at once more in one context. What changes each time is changed by the calls themselves."""
 
 
@@ -47,13 +47,16 @@ def again(m: Machine, memo: Memo) -> None:
 
 def still_holds(memo: Memo) -> bool:
     """Whether all that a remembered activation has read is as it was."""
-    if not memo.reads or memo.runs > _RUNS:
-        return True
     for box, before in memo.reads.values():
         now = _contents(box, _DEPTH)
         if len(now) != len(before) or any(a is not b for a, b in zip(now, before)):
             return False
     return True
+
+
+def is_spent(memo: Memo) -> bool:
+    """Whether what a remembered activation has read was another each time, so that nothing is known of the next one."""
+    return memo.done and memo.runs >= _RUNS and not still_holds(memo)
 
 
 def _contents(box: Value, depth: int) -> list[Value]:
