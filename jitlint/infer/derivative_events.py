@@ -24,11 +24,13 @@ class NanGradient(Event):
 @dataclass(frozen=True, slots=True)
 class ZeroGradient(Event):
     """The derivative of ``loss`` by a part of its argument, ``parameter``, is zero, as ``operation`` has slope zero and no other
-    way leads on."""
+    way leads on. straight: it is a sum in which ``parameter`` cancels, and that has the slope of the ``rest``, of ``none``, or that
+    of the parameter ``turned`` round."""
 
     parameter: str = ""
     operation: str = ""
     loss: str = ""
+    straight: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class Leak(Event):
 @dataclass(frozen=True, slots=True)
 class Effect(Event):
     """Code that does more than compute runs while JAX traces. effect: one of ``effects.toml``, or next, iteration
-    (a host iterator moves on). what: the function. ``why``: the traced value that a message shows, or "". meant: the
+    (a host iterator moves on), or chosen (what the compiled program reports, in a branch under `jax.vmap`). what: the function. ``why``: the traced value that a message shows, or "". meant: the
     message itself speaks of the trace."""
 
     effect: str = "print"
@@ -340,10 +340,11 @@ class Mutation(Event):
 @dataclass(frozen=True, slots=True)
 class Handler(Event):
     """An exception handler inside a trace that does not do what it seems to. problem: swallows (it catches the error
-    of tracing, at the line in ``also``), never (the exception it waits for depends on run-time values)."""
+    of tracing, at the line in ``also``), never (the exception it waits for depends on run-time values), quiet (``callee`` gives NaN instead)."""
 
     problem: str = "swallows"
     exception: str = "Exception"
+    callee: str = ""
 
 
 @dataclass(frozen=True, slots=True)

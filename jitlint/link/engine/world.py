@@ -13,6 +13,9 @@ SPREAD: Final = 128
 CHECKED: Final = 512
 """Checks at run time become results."""
 
+BOTH: Final = 1 << 22
+"""One branch of a choice that is made for each element by itself: the code runs for all of them, and results are picked."""
+
 
 class World:
     """The transforms in force. ``here``: modes that a fresh `jax.numpy` result gets. ``level``: boundaries.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import StopsSlope
+from jitlint.base.outcome import Advisory, StopsSlope
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import ZeroGradient
 
@@ -22,6 +22,9 @@ def loss(params, x, y):
     weights = jnp.round(params["w"] / scale) * scale   # params["w"] never moves
     return jnp.mean((x @ weights + params["b"] - y) ** 2)
 ```
+
+A straight-through estimator is reported where its parts are confused: `stop_gradient(x) + (q - stop_gradient(x))` is nothing but
+`q`, and `x + (stop_gradient(q) - x)` has no slope at all.
 
 The rule is silent where another way leads on from the parameter, where the function has a derivative rule of its own
 (`jax.custom_vjp`), where `jax.lax.stop_gradient` says that no gradient is wanted, and in tests.
@@ -53,6 +56,7 @@ def loss(params, x):
 jax.grad(loss)({"w": jnp.ones(3), "b": jnp.ones(())}, jnp.ones((2, 3)))
 """,
     outcome=StopsSlope(),
+    cases={"straight": Advisory("nothing is refused, and which slope was meant cannot be observed")},
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/autodiff_cookbook.html",
 )
@@ -68,10 +72,22 @@ _SMOOTH = {
 }
 _PASSED = "let the gradient pass, `x + jax.lax.stop_gradient(rounded - x)`, or say that none is wanted: `jax.lax.stop_gradient(x)`"
 
+_STRAIGHT = {
+    "rest": "{0} cancels in this sum and has no slope in it: `jax.lax.stop_gradient` changes nothing",
+    "none": "this sum has no slope: {0} cancels, and `jax.lax.stop_gradient` holds the rest",
+    "turned": "{0} cancels in this sum, and its slope is turned round",
+}
+
 
 @RULE.on(ZeroGradient)
 def check(event: ZeroGradient) -> Report:
     """Report what has slope zero."""
+    if event.straight:
+        return Report(
+            _STRAIGHT[event.straight].format(f"`{event.parameter}`" if event.parameter else "one term"),
+            "the straight-through estimator has the value of `q` and the slope of `x`: `x + jax.lax.stop_gradient(q - x)`",
+            case="straight",
+        )
     return Report(
         f"the gradient by `{event.parameter}` is always zero: only `{event.operation}`, which has slope 0, leads from it"
         f" to the result of `{event.loss}`",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import BakesConstant, NeverHandles
+from jitlint.base.outcome import Advisory, BakesConstant, NeverHandles
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import Handler
 
@@ -15,6 +15,8 @@ RULE = Rule(
     explanation="""\
 Exceptions in a traced function are raised while JAX traces. The compiled program raises none: a division by zero gives
 `inf`, an index out of bounds is clamped. A handler for `ZeroDivisionError` or `IndexError` on traced values never runs.
+
+`jnp.linalg` and `jax.scipy.linalg` do not raise `LinAlgError` anywhere: where NumPy raises, `jnp.linalg.cholesky` gives NaN.
 
 A broad handler has the opposite problem: JAX refuses `float(x)` or `if x > 0` on a traced value with a `TypeError`, the
 handler catches it, and the compiled function always takes the fallback, whatever the values are.
@@ -50,7 +52,12 @@ def scaled(x):
 tripled = scaled(3.0)
 """,
     outcome=BakesConstant(),
-    cases={"never": NeverHandles()},
+    cases={
+        "never": NeverHandles(),
+        "quiet": Advisory(
+            "the solvers of JAX give NaN where those of NumPy raise `LinAlgError`, inside and outside of traces"
+        ),
+    },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
 )
@@ -65,6 +72,12 @@ def check(event: Handler) -> Report | None:
             f"{name} never runs for traced values: compiled code raises nothing",
             "use `jnp.where` to choose, or check the values outside the traced function",
             case="never",
+        )
+    if event.problem == "quiet":
+        return Report(
+            f"`{event.callee}` gives NaN where NumPy raises: {name} below never runs",
+            "look at the result: `if not jnp.isfinite(result).all()`, outside of traces",
+            case="quiet",
         )
     return Report(
         f"{name} hides that JAX cannot trace this: the compiled function always takes the fallback",

@@ -42,8 +42,11 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
     positional = sig.positional if sig is not None else []
     for i, arg in enumerate(node.args, skip):
         if arg.star:
-            return
-        name = arg.name or (positional[i].name if i < len(positional) else "")
+            if not x.spec.filter:
+                return
+            positional = []  # which follow is not known, and what a filter takes as static hangs on the values
+            continue
+        name = _name(arg, positional[i : i + 1])
         static = arg.name in names if arg.name is not None else i in nums
         target = sig.func.fn if sig is not None else None
         question = Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target)
@@ -52,6 +55,11 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
         if f.fn is not None and type(arg.value) is not ir.Const:
             key = (f.module.name, arg.value.at)
             log.questions.setdefault(key, question)
+
+
+def _name(arg: ir.Arg, parameter: list[ir.Param]) -> str:
+    """What an argument is called: as its parameter, or as it is written."""
+    return arg.name or (parameter[0].name if parameter else ir_walk.path_text(arg.value))
 
 
 def _ask(

@@ -24,7 +24,7 @@ from jitlint.syntax import ir
 FEW: Final = 4
 """So many values of a static argument are variants, not a stream."""
 
-DEPTH: Final = 8
+DEPTH: Final = 16
 
 
 class Variation:

@@ -12,6 +12,7 @@ from jitlint.link.domains.purity.environment import SETS, Environment
 from jitlint.link.engine.domain import Called, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import BOTH
 from jitlint.syntax import ir
 
 _COPIES: Final = Slot[bool]()
@@ -32,12 +33,19 @@ class Purity(Domain[None]):
 
     def hears_of(self, dotted: str) -> bool:
         """The catalogue knows which calls have an effect, and which change an object that they are given."""
-        return self.m.catalogue.effect(dotted) is not None or dotted in lexicon().captures.updating
+        words = lexicon().captures
+        return (
+            self.m.catalogue.effect(dotted) is not None
+            or dotted in words.updating
+            or dotted in words.reporting
+        )
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Output, input, hidden state of the host; which variables of the environment the program sets."""
         if self.m.catalogue.effect(library.dotted) == SETS:
             self.environment.is_set(library.args)
+        if f.world.modes & BOTH and library.dotted in lexicon().captures.reporting:
+            side_effects.chosen(self.m, f, library)
         if f.world.floor and library.dotted in lexicon().captures.updating:
             mutations.updated(self.m, self.copies, f, library)
         elif f.world.floor:
@@ -99,3 +107,5 @@ class Purity(Domain[None]):
         """The body of a ``try`` has run."""
         if type(node) is ir.Try and f.world.floor:
             handlers.check(self.m, f, node)
+        elif type(node) is ir.Try:
+            handlers.check_outside(self.m, f, node)

@@ -1,6 +1,6 @@
 """Exception handlers inside a trace that wait for what only run-time values can cause (layer: ``link``, room ``domains``).
 
-The compiled program raises nothing: a division by zero gives ``inf``, an index out of bounds is clamped. What a
+The compiled program raises nothing, and outside of traces the solvers of JAX raise no ``LinAlgError`` either: a division by zero gives ``inf``, an index out of bounds is clamped. What a
 broad handler swallows while tracing is recorded where it happens, by `Machine.emit`.
 """
 
@@ -12,13 +12,15 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Handler
-from jitlint.infer.values import Func, Tree, Value, alternatives
+from jitlint.infer.values import Arr, ExtInst, Func, Tree, Value, alternatives
 from jitlint.link.engine import regions, scopes, surroundings
 from jitlint.link.engine.events import STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values import paths
 from jitlint.syntax import ir
 
+_NUMERICAL: Final = "LinAlgError"
 _DIVISION: Final = frozenset({"/", "//", "%"})
 
 
@@ -36,6 +38,39 @@ def check(m: Machine, f: Frame, node: ir.Try) -> None:
                 at = handler.type.at if handler.type is not None else handler.at
                 m.emit(f, Handler, at, value, Confidence.LIKELY, problem="never", exception=name)
                 break
+
+
+def check_outside(m: Machine, f: Frame, node: ir.Try) -> None:
+    """Record a solver of JAX that answers NaN where a handler waits for what NumPy raises, if nothing else there could raise it."""
+    named = [handler.type for handler in node.handlers if handler.type is not None]
+    if any(_NUMERICAL in regions.names(name) for name in named):
+        for call, name in _solvers(m, f, node.body):
+            m.emit(
+                f, Handler, call.at, None, Confidence.CERTAIN, problem="quiet", exception=_NUMERICAL, callee=name
+            )  # fmt: skip
+
+
+def _solvers(m: Machine, f: Frame, body: Sequence[ir.Node]) -> list[tuple[ir.Call, str]]:
+    """The calls of solvers of JAX, and which those are; none where something is called that may raise."""
+    found: list[tuple[ir.Call, str]] = []
+    words = lexicon().errors
+    for part in _expressions(body):
+        if type(part) is not ir.Call:
+            continue
+        name = paths.dotted(m, f, part.func)
+        if name.startswith(words.quiet):
+            found.append((part, name))
+        elif not name.startswith(words.harmless) and (name or not _is_method(m, f, part.func)):
+            return []
+    return found
+
+
+def _is_method(m: Machine, f: Frame, func: ir.Node) -> bool:
+    """Whether a call is one of something that a library gave: an array, or a logger."""
+    owner = paths.peek(m, f, func.obj) if type(func) is ir.Attr else None
+    return type(func) is ir.Attr and (
+        type(owner) is Arr or type(owner) is ExtInst or type(func.obj) is ir.Call
+    )
 
 
 def _cause(m: Machine, f: Frame, name: str, body: Sequence[ir.Node]) -> Value | None:

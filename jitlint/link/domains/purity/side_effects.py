@@ -44,6 +44,12 @@ def called(m: Machine, f: Frame, library: Library, environment: Environment) -> 
         _record(m, f, library.at, kind, library.dotted, library.args)
 
 
+def chosen(m: Machine, f: Frame, library: Library) -> None:
+    """Something is reported in a branch that is chosen for each element by itself."""
+    if not f.module.is_test and not f.world.looks:
+        m.emit(f, Effect, library.at, None, Confidence.CERTAIN, effect="chosen", what=library.dotted)
+
+
 def advanced(m: Machine, f: Frame, at: int, iterator: Value, effect: str) -> None:
     """Something takes elements out of an iterator inside a trace."""
     for alt in alternatives(iterator):

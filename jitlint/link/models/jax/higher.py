@@ -36,7 +36,7 @@ from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.domain import Repeat, Turn
 from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.world import HOST, OWN
+from jitlint.link.engine.world import BOTH, HOST, OWN, World
 from jitlint.link.models.jax import (
     arity,
     carries,
@@ -232,9 +232,7 @@ def _run_one(
         inner.token = object()
     else:
         label = f"{xforms.RUN} `{spec.name}` here"
-        world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-        world = world.but(marks=OWN) if spec.solves else world
-        inner = scopes.in_world(f, world, f.steps)
+        inner = scopes.in_world(f, _world_inside(w, spec, one, named), f.steps)
         inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
     out: Value | None = None
     used: list[Value] = []
@@ -275,6 +273,15 @@ def _functions(value: Value) -> list[Value]:
         else:
             out.append(alt)
     return out
+
+
+def _world_inside(w: World, spec: HigherOrder, one: Run, named: dict[str, Value]) -> World:
+    """The transforms in force where a function runs. A choice may be made for each mapped element by itself."""
+    world = w.inside(one.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
+    decides = named.get(spec.params[0]) if spec.result == "branches" else None
+    each = type(decides) is Arr and decides.modes & B and not decides.weak and not decides.host
+    marks = (OWN if spec.solves else 0) | (BOTH if each else 0)
+    return world.but(marks=marks) if marks else world
 
 
 def _arguments(
