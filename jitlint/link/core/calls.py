@@ -35,7 +35,7 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link.core import contexts, disguises, trials
+from jitlint.link.core import contexts, disguises, retests, trials
 from jitlint.link.engine import effects, evaluator, reading, status
 from jitlint.link.engine.budgets import MAX_ITEMS, MAX_STACK
 from jitlint.link.engine.domain import Activation
@@ -270,7 +270,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frozen, has_keys = freeze_call(bound.values(), func, f.token)
     if type(frozen) is TooLarge:
         _met(m, "size", func.fn)
-    key = _context(f, func, m.intern(frozen), f.confidence, inherited)
+    key = _context(m, f, at, func, m.intern(frozen), f.confidence, inherited)
     memo = m.memo.get(key)
     known = _remembered(m, f, at, func, memo, bound)
     if known is not None:
@@ -311,7 +311,7 @@ def _run_coarse(
         if not all(map(operator.is_, less.values(), given.values())):
             given, frozen = less, m.intern(freeze_all(less.values(), func, f.token))
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
-        key = _context(f, func, frozen, confidence, level)
+        key = _context(m, f, at, func, frozen, confidence, level)
         memo = m.memo.get(key)
         known = _remembered(m, f, at, func, memo, bound)
         if known is not None and memo is not None:
@@ -347,7 +347,9 @@ def _left_out(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> Value:
     return UNKNOWN
 
 
-def _context(f: Frame, func: Func, frozen: object, confidence: Confidence, coarse: int) -> tuple[object, ...]:
+def _context(
+    m: Machine, f: Frame, at: int, func: Func, frozen: object, confidence: Confidence, coarse: int
+) -> tuple[object, ...]:
     """Everything that a function can read, and what its events depend on. frozen: stands for the key of its arguments."""
     guessed: object = confidence is Confidence.POSSIBLE
     caught = f.caught
@@ -361,6 +363,7 @@ def _context(f: Frame, func: Func, frozen: object, confidence: Confidence, coars
         guessed,
         coarse,
         enters,
+        retests.handed(m, f, at, func),
         frozen,
     )
 
@@ -401,7 +404,9 @@ def _run(
     if m.stop is not None:
         m.stop()
     number = -m.activations  # modules have positive ones
-    scope = Scope(bound, func.scope, fn, number, world.level, f.token)
+    sides = retests.handed(m, f, at, func)
+    variables = {**bound, **dict(sides), "$paths": NONE} if sides else bound
+    scope = Scope(variables, func.scope, fn, number, world.level, f.token)
     steps = trials.steps_to(f, at, fn)
     frame = Frame(fn.module, scope, world, fn, f.depth + 1, steps, f.ground, confidence)
     said, missing = len(m.sink.record), m.sink.missing

@@ -2,12 +2,12 @@
 
 What it does: after ``if fast: run = a``, ``else: run = b`` the two states stay apart for as long as a later statement of
 the block asks for ``fast`` again, so that what one side left never meets the other side's code. A side taken is
-remembered until the name is bound anew. A state that a doubtful side left stays as doubtful while it is apart. What it does not: follow flags through calls, or compare different constants.
+remembered until the name is bound anew. A state that a doubtful side left stays as doubtful while it is apart. What it does not: follow
+flags through calls, which is the business of `retests`, or compare different constants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -15,7 +15,6 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Scope, Value, alternatives
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import nodes
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 
@@ -23,7 +22,6 @@ MOST_STATES: Final = 4
 """States of one activation that are kept apart at once."""
 
 _OPPOSITE: Final = {"!=": "==", "is not": "is", "not in": "in"}
-_TESTS: Final = (ir.If, ir.While, ir.IfExp, ir.Assert)
 
 Variables = dict[str, Value]
 
@@ -46,7 +44,7 @@ class Sides:
 def remember(m: Machine, f: Frame, test: ir.Expr, outcome: bool) -> None:
     """Note the side that a test of a name, a path or a comparison of one with a constant has taken."""
     key, positive = _key(m, test)
-    if key and _is_open(paths.peek(m, f, _subject(test))):
+    if key and is_open(paths.peek(m, f, _subject(test))):
         f.scope.vars["$paths"] = NONE
         f.scope.vars[key] = TRUE if outcome is positive else FALSE
 
@@ -67,9 +65,14 @@ def remembered(m: Machine, f: Frame, test: ir.Expr) -> bool | None:
     return known.const is positive
 
 
+def variable(key: str) -> str:
+    """The name that a test begins with which is remembered so."""
+    return key.removeprefix("path:").partition(".")[0]
+
+
 def _taken(f: Frame, key: str) -> Value | None:
     """What is remembered of a test where the variable lives that it begins with: here, or in a function around."""
-    name = key.removeprefix("path:").partition(".")[0]
+    name = variable(key)
     scope: Scope | None = f.scope
     while scope is not None and (scope.fn is not None or scope is f.scope):
         if "$paths" in scope.vars and key in scope.vars:
@@ -80,7 +83,7 @@ def _taken(f: Frame, key: str) -> Value | None:
     return None
 
 
-def _is_open(value: Value | None) -> bool:
+def is_open(value: Value | None) -> bool:
     """Whether a value leaves its truth open because nothing is known of it; a tracer has no side to take."""
     return value is None or value is UNKNOWN or all(type(alt) is Py for alt in alternatives(value))
 
@@ -108,11 +111,11 @@ def _written(test: ir.Expr) -> tuple[str, bool]:
     return (f"{path}.?", True) if path else ("", True)
 
 
-def _keys(m: Machine, test: ir.Expr) -> set[str]:
+def keys(m: Machine, test: ir.Expr) -> set[str]:
     if type(test) is ir.UnaryOp and test.op == "not":
-        return _keys(m, test.operand)
+        return keys(m, test.operand)
     if type(test) is ir.BoolOp:
-        return _keys(m, test.left) | _keys(m, test.right)
+        return keys(m, test.left) | keys(m, test.right)
     return {_key(m, test)[0]} - {""}
 
 
@@ -131,37 +134,12 @@ def apart(reached: list[tuple[State, Sides | None]], asked: frozenset[str]) -> S
 
 def asked_by(m: Machine, node: ir.If) -> frozenset[str]:
     """The tests that tell the two sides of an ``if`` apart."""
-    return frozenset(_keys(m, node.test))
+    return frozenset(keys(m, node.test))
 
 
 def have_room(f: Frame, sides: Sides | None) -> bool:
     """Whether there are states to follow one by one, and not too many at once."""
     return sides is not None and f.apart * len(sides.states) <= MOST_STATES
-
-
-def as_statement(m: Machine, f: Frame, node: ir.Assign, rest: Sequence[ir.Node]) -> ir.Assign | ir.If:
-    """``x = a if test else b`` as the ``if`` statement that it stands for, when the same is tested again."""
-    value = node.value
-    asked = frozenset(_keys(m, value.test)) if type(value) is ir.IfExp else frozenset[str]()
-    if type(value) is not ir.IfExp or not asked or not last_retest(m, f, node, asked, rest):
-        return node
-    if isinstance(value.test, (ir.Name, ir.Attr)) and not _is_open(paths.peek(m, f, value.test)):
-        return node
-    then, otherwise = (ir.Assign(node.at, node.targets, side) for side in (value.body, value.orelse))
-    return ir.If(node.at, value.test, [then], [otherwise])
-
-
-def last_retest(m: Machine, f: Frame, node: ir.Node, asked: frozenset[str], rest: Sequence[ir.Node]) -> int:
-    """How many of the statements after an ``if`` it takes to come to the last one that tests the same again."""
-    place = (f.module.name, node.at, asked)
-    known = m.retests.get(place)
-    if known is None:
-        known = 0
-        for i, statement in enumerate(rest, 1):
-            if any(type(part) in _TESTS and asked & _keys(m, part.test) for part in nodes(statement)):
-                known = i
-        m.retests[place] = known
-    return known
 
 
 def _are_alike(a: Variables, b: Variables) -> bool:

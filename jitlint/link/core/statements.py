@@ -30,7 +30,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, matching
+from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, matching, retests
 from jitlint.link.core.expressions import evaluate
 from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
@@ -57,7 +57,7 @@ def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
     for i, node in enumerate(block):
         f.at = node.at
         if node.__class__ is ir.Assign and node.value.__class__ is ir.IfExp:
-            node = flags.as_statement(m, f, node, block[i + 1 :])
+            node = retests.as_statement(m, f, node, block[i + 1 :])
         f.sides = None
         if not EXECUTORS[node.__class__](m, f, node):
             return False
@@ -66,7 +66,7 @@ def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
         if node.__class__ is not ir.If:
             f.sides = None
         elif flags.have_room(f, f.sides):
-            count = flags.last_retest(m, f, node, f.sides.asked, block[i + 1 :])
+            count = retests.last(m, f, node, f.sides.asked, block[i + 1 :])
             if count:
                 rest = i + 1 + count
                 return _run_apart(m, f, f.sides, block[i + 1 : rest]) and run_block(m, f, block[rest:])
