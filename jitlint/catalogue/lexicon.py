@@ -170,6 +170,7 @@ class Timing(msgspec.Struct, frozen=True):
 class Compilation(msgspec.Struct, frozen=True):
     """What compiles, and how shapes and numbers come to change."""
 
+    unrolling: frozenset[str]
     transforms: frozenset[str]
     control_flow: dict[str, tuple[str, ...]]
     functions: frozenset[str]

@@ -15,7 +15,7 @@ from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import scopes, surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names, call_at, last_name
+from jitlint.link.tables.ir_walk import bound_names, call_at, last_name, same_text
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import flattening
 from jitlint.link.values.keys import inside
@@ -166,17 +166,39 @@ def _is_reference(f: Frame, this: Use, found: Use) -> bool:
 
 
 def _are_compared(f: Frame, this: Use, found: Use) -> bool:
-    """Whether what one function gives for two things is taken from each other: the numbers are to cancel out."""
-    if this.site[0] != found.site[0] or this.site == found.site or this.api:
+    """Whether what one function gives for two things is taken from each other: the numbers are to cancel out. In a loop, each turn
+    may do so for another pair."""
+    if this.site[0] != found.site[0] or this.api:
         return False
     code = parts(f)
-    one, other = (call_at(code, use.site[1]) for use in (this, found))
-    if one is None or other is None or _applied(f, one.func) != _applied(f, other.func):
+    one = call_at(code, this.site[1])
+    if one is None:
         return False
-    names = {*_bound(_binding(code, one)), *_bound(_binding(code, other))}
-    return _all_given(f, one) != _all_given(f, other) and any(
-        type(n) is ir.BinOp and n.op == "-" and {last_name(n.left), last_name(n.right)} == names for n in code
+    if this.site == found.site:
+        others = [
+            n.value for n in code if type(n) is ir.Assign and type(n.value) is ir.Call and n.value is not one
+        ]
+    else:
+        others = [call for call in (call_at(code, found.site[1]),) if call is not None]
+    return any(
+        _applied(f, one.func) == _applied(f, other.func)
+        and (_all_given(f, one) != _all_given(f, other) or not same_text(one.args, other.args))
+        and _is_difference(code, one, other)
+        for other in others
     )
+
+
+def _is_difference(code: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> bool:
+    """Whether something is taken from each other that two calls gave, or a part of it."""
+    names = {*_bound(_binding(code, one)), *_bound(_binding(code, other))}
+    for node in code:
+        if type(node) is ir.BinOp and node.op == "-":
+            sides = [
+                {part.id for part in below(side) if type(part) is ir.Name} for side in (node.left, node.right)
+            ]
+            if sides[0] | sides[1] == names and len(sides[0]) == len(sides[1]) == 1:
+                return True
+    return False
 
 
 def _all_given(f: Frame, call: ir.Call) -> list[str]:
@@ -209,11 +231,14 @@ def _are_two_procedures(f: Frame, this: Use, found: Use) -> bool:
 
 
 def _is_only_asserted(f: Frame, this: Use) -> bool:
-    """Whether what a procedure gives is bound, and read by nothing but assertions."""
+    """Whether what a procedure gives is asserted, or bound, and read by nothing but assertions."""
     code = parts(f)
     call = call_at(code, this.site[1]) if not this.api else None
     names = set(_bound(_binding(code, call))) if call is not None else set[str]()
-    asserted = {part.at for node in _assertions(code) for part in below(node) if type(part) is ir.Name}
+    told = [part for node in _assertions(code) for part in below(node)]
+    if call is not None and any(part is call for part in told):
+        return True
+    asserted = {part.at for part in told if type(part) is ir.Name}
     read = [at for name, at in reads(code) if name in names]
     return bool(read) and asserted.issuperset(read)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import (
     ApiMisuse,
     ArrayStore,
@@ -53,7 +54,7 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
     """Look at a loop that has been run."""
     m = known.m
     table = m.texts.table(f)
-    if leaves_early(node.body) or node.at in table.loops_of_choice():
+    if leaves_early(node.body) or node.at in table.loops_of_choice() or _is_named_for_it(f):
         return
     if _iterates_array(f, node.iter, iterable):
         chained = _chain(f, table, node)
@@ -73,6 +74,11 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
             )  # fmt: skip
     elif turns is not None and turns.number >= LARGE:
         _large(m, f, table, node, node.iter.at, turns)
+
+
+def _is_named_for_it(f: Frame) -> bool:
+    """Whether a function says by its name that it unrolls: ``unrolled``, ``_rollout_unrolled``."""
+    return f.fn is not None and naming.has_word(f.fn.name, lexicon().compilation.unrolling)
 
 
 def check_while(m: Machine, f: Frame, node: ir.While) -> None:
