@@ -12,7 +12,20 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.values import FALSE, NO_CONST, NONE, TRUE, UNKNOWN, Py, Scope, Value, alternatives
+from jitlint.infer.lattice import joined, or_unknown
+from jitlint.infer.values import (
+    FALSE,
+    NO_CONST,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Arr,
+    Grounded,
+    Py,
+    Scope,
+    Value,
+    alternatives,
+)
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
@@ -135,6 +148,29 @@ def apart(reached: list[tuple[State, Sides | None]], asked: frozenset[str]) -> S
 def asked_by(m: Machine, node: ir.If) -> frozenset[str]:
     """The tests that tell the two sides of an ``if`` apart."""
     return frozenset(keys(m, node.test))
+
+
+def are_simple(sides: Sides) -> bool:
+    """Whether one flag tells them apart, not that something is missing, and what is found on one side is as sure as on another: doubt
+    would go along into what is called."""
+    flagged = len(sides.asked) == 1 and not any(key.endswith(" None") for key in sides.asked)
+    return flagged and len({state.level for state in sides.states}) == 1
+
+
+def of_what_is_known(sides: Sides) -> Sides:
+    """The states, where a value that would be doubtful if they met, or an array of NumPy's for one of them, is the same in all."""
+    first, *others = [state.variables for state in sides.states]
+    doubted: Variables = {}
+    for name, value in first.items():
+        values = [value, *[other[name] for other in others if name in other]]
+        if any(one is not value for one in values):
+            met = or_unknown(joined(values))
+            weak = isinstance(met, Grounded) and met.weak
+            if met is UNKNOWN or weak or any(type(one) is Arr and one.host for one in values):
+                doubted[name] = met
+    if not doubted:
+        return sides
+    return Sides(tuple([State({**v, **doubted}, level) for v, level in sides.states]), sides.asked)
 
 
 def have_room(f: Frame, sides: Sides | None) -> bool:

@@ -6,7 +6,7 @@ not: look at calls whose function is not known by a name or a path.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.infer.program import FuncInfo
@@ -40,21 +40,46 @@ def handed(m: Machine, f: Frame, at: int, func: Func) -> tuple[Side, ...]:
         return ()
     captured = [(key, side) for key, side in taken if _closes_over(func, f.scope, flags.variable(key))]
     given = _given(m, f, m.texts.table(f).calls.get(at), func)
-    return (*captured, *[(renamed, side) for key, side in taken for renamed in _renamed(key, given)])
+    told = [(renamed, side) for key, side in taken for renamed in _renamed(key, given)]
+    if not captured and not told:
+        return ()
+    inner = _inside(m, f, func, given)
+    return tuple([(key, side) for key, side in (*captured, *told) if _is_asked(m, inner, func.fn, key)])
+
+
+def _is_asked(m: Machine, inner: Frame, fn: FuncInfo, key: str) -> bool:
+    """Whether a function, or one that it calls, tests the same."""
+    place = (fn.module.name, fn.node.at, frozenset((key,)), DEPTH)
+    known = m.retests.get(place)
+    if known is None:
+        known = m.retests[place] = int(asks(m, inner, fn.parts, place[2]))
+    return bool(known)
 
 
 def asks(m: Machine, f: Frame, parts: Sequence[ir.Node], asked: frozenset[str], depth: int = DEPTH) -> bool:
-    """Whether code tests the same, or mentions a function that is written beside it and does, or calls one that does of what
-    it is given."""
+    """Whether code tests the same, or runs a function that is written beside it and does, or calls one that does of what it is
+    given."""
     if any(isinstance(part, _TESTS) and asked & flags.keys(m, part.test) for part in parts):
         return True
     if not depth:
         return False
-    beside = _beside(f)
-    mentioned = {part.id for part in parts if type(part) is ir.Name} if beside else set()
-    if any(asks(m, f, beside[name].parts, asked, depth - 1) for name in mentioned & beside.keys()):
+    calls = [part for part in parts if type(part) is ir.Call]
+    beside = _beside(f) if calls else {}
+    run = {name for call in calls for name in _run_by(m, f, call)} if beside else set()
+    if any(asks(m, f, beside[name].parts, asked, depth - 1) for name in run & beside.keys()):
         return True
-    return any(_asks_of_arguments(m, f, part, asked, depth) for part in parts if type(part) is ir.Call)
+    return any(_asks_of_arguments(m, f, call, asked, depth) for call in calls)
+
+
+def _run_by(m: Machine, f: Frame, call: ir.Call) -> Iterator[str]:
+    """The names of what a call runs at once: its function, that under a transform, those that a loop or a branch of a library gets."""
+    func = call.func
+    if type(func) is ir.Name:
+        yield func.id
+    runs = m.transforms.calls.get(paths.dotted(m, f, func)) is not None
+    for arg in func.args if type(func) is ir.Call else call.args if runs else ():
+        if type(arg.value) is ir.Name:
+            yield arg.value.id
 
 
 def as_statement(m: Machine, f: Frame, node: ir.Assign, rest: Sequence[ir.Node]) -> ir.Assign | ir.If:
@@ -69,14 +94,19 @@ def as_statement(m: Machine, f: Frame, node: ir.Assign, rest: Sequence[ir.Node])
     return ir.If(node.at, value.test, [then], [otherwise])
 
 
-def last(m: Machine, f: Frame, node: ir.Node, asked: frozenset[str], rest: Sequence[ir.Node]) -> int:
-    """How many of the statements after an ``if`` it takes to come to the last one that tests the same again."""
-    place = (f.module.name, node.at, asked)
+def last(
+    m: Machine, f: Frame, node: ir.Node, asked: frozenset[str], rest: Sequence[ir.Node], depth: int = DEPTH
+) -> int:
+    """How many of the statements after an ``if`` it takes to come to the last one that tests the same again.
+
+    depth: through so many functions.
+    """
+    place = (f.module.name, node.at, asked, depth)
     known = m.retests.get(place)
     if known is None:
         known = 0
         for i, statement in enumerate(rest, 1):
-            if asks(m, f, list(ir_walk.nodes(statement)), asked):
+            if asks(m, f, list(ir_walk.nodes(statement)), asked, depth):
                 known = i
         m.retests[place] = known
     return known
@@ -90,9 +120,13 @@ def _asks_of_arguments(m: Machine, f: Frame, call: ir.Call, asked: frozenset[str
     again = frozenset([renamed for key in asked for renamed in _renamed(key, given)])
     if not again:
         return False
+    return asks(m, _inside(m, f, func, given), func.fn.parts, again, depth - 1)
+
+
+def _inside(m: Machine, f: Frame, func: Func, given: Sequence[tuple[ir.Expr, str]]) -> Frame:
+    """A frame to look at the code of a function in, as far as what it is given is known."""
     known = {name: value for path, name in given if (value := paths.peek(m, f, path)) is not None}
-    inner = Frame(func.fn.module, Scope(known, func.scope, func.fn, 0, 0, None), HOST, func.fn)
-    return asks(m, inner, func.fn.parts, again, depth - 1)
+    return Frame(func.fn.module, Scope(known, func.scope, func.fn, 0, 0, None), HOST, func.fn)
 
 
 def _renamed(key: str, given: Sequence[tuple[ir.Expr, str]]) -> list[str]:

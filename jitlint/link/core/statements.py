@@ -66,10 +66,13 @@ def run_block(m: Machine, f: Frame, block: Sequence[ir.Node]) -> bool:
         if node.__class__ is not ir.If:
             f.sides = None
         elif flags.have_room(f, f.sides):
-            count = retests.last(m, f, node, f.sides.asked, block[i + 1 :])
+            sides, rest = f.sides, block[i + 1 :]
+            count = retests.last(m, f, node, sides.asked, rest, 0)
+            if not count and f.apart == 1 and flags.are_simple(sides):
+                count = retests.last(m, f, node, sides.asked, rest)
+                sides = flags.of_what_is_known(sides)
             if count:
-                rest = i + 1 + count
-                return _run_apart(m, f, f.sides, block[i + 1 : rest]) and run_block(m, f, block[rest:])
+                return _run_apart(m, f, sides, rest[:count]) and run_block(m, f, rest[count:])
     return True
 
 

@@ -131,7 +131,7 @@ class Machine:
 
     cold: the function that is run with anything just now, if the program calls it as well.
     broken: module and statement of the last code that JAX refuses or that a leak is blamed for, or takes one back.
-    retests: by module, origin and tests of an ``if`` how many statements after it there are up to the last that tests the same.
+    retests: by module, origin and tests of an ``if``, and through how many functions it is looked: how many statements after it there are up to the last that tests the same.
     version_tests: by identity of a test (the program's nodes outlive the analysis) whether it asks for a version.
     sides: by identity of a test under what the side is remembered that it takes.
     version_flags: names of variables that hold the answer to such a test. questions: by identity of a test what it asks of tracing. reads: what it reads. marks: what it compares with objects that it makes, and what makes them.
@@ -193,7 +193,7 @@ class Machine:
     host_calls: HostCalls = field(default_factory=HostCalls)
     texts: Texts = field(default_factory=Texts)
     domains: Domains = field(default_factory=Domains)
-    retests: dict[tuple[str, int, frozenset[str]], int] = field(default_factory=dict)
+    retests: dict[tuple[str, int, frozenset[str], int], int] = field(default_factory=dict)
     version_tests: dict[int, bool] = field(default_factory=dict)
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     registers: bool | None = None

@@ -59,9 +59,11 @@ def _left(one: Term, other: Term, rest: list[Term]) -> str:
     if any(ir_walk.same_text(part, one.node) for term in rest for part in ir_walk.nodes(term.node)):
         return ""  # a slope that is turned round, and meant to be
     slope = sum(term.sign for term in (one, other) if not term.held)
-    if slope:
-        return "turned" if slope < 0 else ""
     all_held = all(term.held for term in rest)
+    if slope:
+        return (
+            "turned" if slope < 0 and not all_held else ""
+        )  # `stop_gradient(target) - v` is how errors are written
     return "none" if all_held else "rest" if one.held else ""
 
 
