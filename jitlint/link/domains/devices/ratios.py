@@ -27,6 +27,7 @@ from jitlint.syntax.children import below
 
 MEAN: Final = "jax.lax.pmean"
 _SUM: Final = "sum"
+_CAST: Final = "astype"
 _AT_LEAST: Final = frozenset({"maximum", "clip", "max"})
 
 
@@ -55,7 +56,9 @@ def _is_count(m: Machine, f: Frame, fn: FuncInfo, node: ir.Expr) -> bool:
     if found is None and type(node) is ir.Name:
         binding = derivatives.only_binding(fn, node.id)
         return binding is not None and _comes_so(m, f, binding, node.id)
-    return found is not None and _sums_mask(_bare(found) if isinstance(found, (ir.BinOp, ir.Call)) else found)
+    return found is not None and _sums_mask(
+        fn, _bare(found) if isinstance(found, (ir.BinOp, ir.Call)) else found
+    )
 
 
 def _comes_so(m: Machine, f: Frame, binding: ir.Assign, name: str) -> bool:
@@ -68,14 +71,25 @@ def _comes_so(m: Machine, f: Frame, binding: ir.Assign, name: str) -> bool:
     pairs = zip(target.elts, results.elts)
     found = next((given for one, given in pairs if type(one) is ir.Name and one.id == name), None)
     given = derivatives.written(callee.fn, found)
-    return given is not None and _sums_mask(given)
+    return given is not None and _sums_mask(callee.fn, given)
 
 
-def _sums_mask(node: ir.Node) -> bool:
+def _sums_mask(fn: FuncInfo, node: ir.Node) -> bool:
     if type(node) is not ir.Call or last_name(node.func) != _SUM:
         return False
     whole = not any(arg.name == "axis" for arg in node.args)
     summed = node.args[0].value if node.args else node.func.obj if type(node.func) is ir.Attr else None
+    return whole and (_is_mask(summed) or _is_mask(_cast(derivatives.written(fn, summed))))
+
+
+def _is_mask(node: ir.Node | None) -> bool:
+    """Whether an expression mentions what is called a mask."""
     words = lexicon().contracts.masks
-    names = [last_name(part) for part in below(summed) if isinstance(part, (ir.Name, ir.Attr))]
-    return whole and any(naming.has_word(name, words) for name in names)
+    names = [last_name(part) for part in below(node) if isinstance(part, (ir.Name, ir.Attr))]
+    return any(naming.has_word(name, words) for name in names)
+
+
+def _cast(node: ir.Node | None) -> ir.Node | None:
+    """What is turned into numbers of another type, ``valid.astype(x.dtype)``; None for anything else."""
+    is_cast = type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == _CAST
+    return node.func.obj if is_cast and type(node) is ir.Call and type(node.func) is ir.Attr else None

@@ -41,7 +41,7 @@ def check(m: Machine, f: Frame, at: int) -> None:
             _look(m, f, node, terms)
 
 
-def _look(m: Machine, f: Frame, node: ir.BinOp, terms: list[Term]) -> None:
+def _look(m: Machine, f: Frame, node: ir.BinOp | ir.Call, terms: list[Term]) -> None:
     """A term that is there twice, so that it cancels in the value, should be left in the slope."""
     for one, other in itertools.combinations(terms, 2):
         if one.sign != other.sign and ir_walk.same_text(one.node, other.node):
@@ -56,22 +56,22 @@ def _look(m: Machine, f: Frame, node: ir.BinOp, terms: list[Term]) -> None:
 
 def _left(one: Term, other: Term, rest: list[Term]) -> str:
     """The slope of a sum in which two terms cancel, "" where it is one that somebody may want."""
-    if any(ir_walk.same_text(part, one.node) for term in rest for part in ir_walk.nodes(term.node)):
-        return ""  # a slope that is turned round, and meant to be
     slope = sum(term.sign for term in (one, other) if not term.held)
     all_held = all(term.held for term in rest)
-    if slope:
-        return (
-            "turned" if slope < 0 and not all_held else ""
-        )  # `stop_gradient(target) - v` is how errors are written
+    if slope:  # `stop_gradient(target) - v` is how errors are written, `2 * stop_gradient(x) - x` what is turned round on purpose
+        again = any(ir_walk.same_text(part, one.node) for term in rest for part in ir_walk.nodes(term.node))
+        return "turned" if slope < 0 and not all_held and not again else ""
     return "none" if all_held else "rest" if one.held else ""
 
 
-def _sums(fn: FuncInfo) -> Iterator[ir.BinOp]:
-    """The sums of a function that are no terms of others."""
+def _sums(fn: FuncInfo) -> Iterator[ir.BinOp | ir.Call]:
+    """The sums of a function that are no terms of others, with the ``stop_gradient`` that stands around one of them."""
     sums = [node for node in fn.parts if type(node) is ir.BinOp and node.op in _SIGNS]
+    held = [node for node in fn.parts if type(node) is ir.Call and len(node.args) == 1 and _is_held(node)]
     inner = {id(part) for node in sums for part in (node.left, node.right)}
-    return (node for node in sums if id(node) not in inner)
+    inner |= {id(node.args[0].value) for node in held}
+    found: list[ir.BinOp | ir.Call] = [*sums, *held]
+    return (node for node in found if id(node) not in inner)
 
 
 def _terms(node: ir.Expr, sign: int, held: int) -> Iterator[Term]:
