@@ -270,7 +270,8 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     frozen, has_keys = freeze_call(bound.values(), func, f.token)
     if type(frozen) is TooLarge:
         _met(m, "size", func.fn)
-    key = _context(m, f, at, func, m.intern(frozen), f.confidence, inherited)
+    sides = retests.handed(m, f, at, func)
+    key = _context(f, func, sides, m.intern(frozen), f.confidence, inherited)
     memo = m.memo.get(key)
     known = _remembered(m, f, at, func, memo, bound)
     if known is not None:
@@ -288,9 +289,9 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         level = contexts.coarseness(func.fn, where, bound, f.depth, inherited, m.limits.room)
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f, 0, m.sink.trial_number, memo)
-        return _run(m, f, at, func, bound, memo, f.confidence, inherited, has_keys)
+        return _run(m, f, at, func, bound, sides, memo, f.confidence, inherited, has_keys)
     _met(m, "contexts", func.fn)
-    return _run_coarse(m, f, at, func, bound, key, where, level, has_keys)
+    return _run_coarse(m, f, at, func, bound, sides, key, where, level, has_keys)
 
 
 def _run_coarse(
@@ -299,6 +300,7 @@ def _run_coarse(
     at: int,
     func: Func,
     bound: dict[str, Value],
+    sides: tuple[retests.Side, ...],
     exact: tuple[object, ...],
     where: str,
     level: int,
@@ -311,7 +313,7 @@ def _run_coarse(
         if not all(map(operator.is_, less.values(), given.values())):
             given, frozen = less, m.intern(freeze_all(less.values(), func, f.token))
         confidence = weaken(f.confidence, level - contexts.WITHOUT_NUMBERS)
-        key = _context(m, f, at, func, frozen, confidence, level)
+        key = _context(f, func, sides, frozen, confidence, level)
         memo = m.memo.get(key)
         known = _remembered(m, f, at, func, memo, bound)
         if known is not None and memo is not None:
@@ -320,7 +322,7 @@ def _run_coarse(
         allowed = level if memo is not None else contexts.coarser(func, where, level, bound, m.limits.room)
         if allowed == level:
             memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number, memo)
-            value = _run(m, f, at, func, given, memo, confidence, level, has_keys)
+            value = _run(m, f, at, func, given, sides, memo, confidence, level, has_keys)
             if memo.effects is not None:
                 effects.replay(f, memo.effects, bound)
             return value
@@ -348,9 +350,10 @@ def _left_out(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> Value:
 
 
 def _context(
-    m: Machine, f: Frame, at: int, func: Func, frozen: object, confidence: Confidence, coarse: int
+    f: Frame, func: Func, sides: tuple[retests.Side, ...], frozen: object, confidence: Confidence, coarse: int
 ) -> tuple[object, ...]:
-    """Everything that a function can read, and what its events depend on. frozen: stands for the key of its arguments."""
+    """Everything that a function can read, and what its events depend on. sides: that tests took of it. frozen: stands for the key of
+    its arguments."""
     guessed: object = confidence is Confidence.POSSIBLE
     caught = f.caught
     if caught is not None and caught.traced:
@@ -363,7 +366,7 @@ def _context(
         guessed,
         coarse,
         enters,
-        retests.handed(m, f, at, func),
+        sides,
         frozen,
     )
 
@@ -392,6 +395,7 @@ def _run(
     at: int,
     func: Func,
     bound: dict[str, Value],
+    sides: tuple[retests.Side, ...],
     memo: Memo,
     confidence: Confidence,
     coarse: int,
@@ -404,7 +408,6 @@ def _run(
     if m.stop is not None:
         m.stop()
     number = -m.activations  # modules have positive ones
-    sides = retests.handed(m, f, at, func)
     variables = {**bound, **dict(sides), "$paths": NONE} if sides else bound
     scope = Scope(variables, func.scope, fn, number, world.level, f.token)
     steps = trials.steps_to(f, at, fn)

@@ -76,7 +76,7 @@ def _run_by(m: Machine, f: Frame, call: ir.Call) -> Iterator[str]:
     func = call.func
     if type(func) is ir.Name:
         yield func.id
-    runs = m.transforms.calls.get(paths.dotted(m, f, func)) is not None
+    runs = paths.dotted(m, f, func) in m.transforms.calls
     for arg in func.args if type(func) is ir.Call else call.args if runs else ():
         if type(arg.value) is ir.Name:
             yield arg.value.id

@@ -91,5 +91,6 @@ def _is_mask(node: ir.Node | None) -> bool:
 
 def _cast(node: ir.Node | None) -> ir.Node | None:
     """What is turned into numbers of another type, ``valid.astype(x.dtype)``; None for anything else."""
-    is_cast = type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == _CAST
-    return node.func.obj if is_cast and type(node) is ir.Call and type(node.func) is ir.Attr else None
+    if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name == _CAST:
+        return node.func.obj
+    return None

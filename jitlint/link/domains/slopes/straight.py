@@ -23,12 +23,16 @@ _SIGNS: Final = {"+": 1, "-": -1}
 
 
 class Term(NamedTuple):
-    """A part of a sum. sign: 1 or -1. held: ``stop_gradient`` stands around it, at ``at``."""
+    """A part of a sum. sign: 1 or -1. at: where the ``stop_gradient`` is that stands around it, 0 if none does."""
 
     node: ir.Expr
     sign: int
-    held: bool
     at: int
+
+    @property
+    def held(self) -> bool:
+        """Whether no derivative is taken through it."""
+        return bool(self.at)
 
 
 def check(m: Machine, f: Frame, at: int) -> None:
@@ -37,7 +41,7 @@ def check(m: Machine, f: Frame, at: int) -> None:
         return
     for node in _sums(f.fn):
         terms = list(_terms(node, 1, 0))
-        if any(term.held and term.at == at for term in terms) and len(terms) > 2:
+        if any(term.at == at for term in terms) and len(terms) > 2:
             _look(m, f, node, terms)
 
 
@@ -82,7 +86,7 @@ def _terms(node: ir.Expr, sign: int, held: int) -> Iterator[Term]:
     elif type(node) is ir.Call and len(node.args) == 1 and _is_held(node):
         yield from _terms(node.args[0].value, sign, node.at)
     else:
-        yield Term(node, sign, bool(held), held)
+        yield Term(node, sign, held)
 
 
 def _is_held(node: ir.Call) -> bool:
