@@ -153,6 +153,13 @@ class Widens:
 
 
 @dataclass(frozen=True, slots=True)
+class Cuts:
+    """Numbers with a fraction become integers. Shown by JAX's own warning of an update, and by what fills an array."""
+
+    words: ClassVar[str] = "JAX cuts the fraction off, and of an update it warns that this will be an error."
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoresVariable:
     """The option that the flagged variable stands for stays as it was. Shown by asking `jax.config`."""
 
@@ -269,6 +276,7 @@ Outcome = Union[
     IgnoresBounds,
     Narrows,
     Widens,
+    Cuts,
     IgnoresVariable,
     DropsResult,
     LeavesOut,

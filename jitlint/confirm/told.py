@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.outcome import (
+    Cuts,
     IgnoresVariable,
     LeavesOut,
     MakesNan,
@@ -41,6 +42,12 @@ def widens(outcome: Widens, statement: Statement, runs: Runs) -> str | None:
     """A number of NumPy widens an array in the statement."""
     found = next((one for one in runs.widened if statement.covers(one.place)), None)
     return None if found is None else f"{found.narrow} and a `{found.number}` gave {found.wide}"
+
+
+def cuts(outcome: Cuts, statement: Statement, runs: Runs) -> str | None:
+    """Numbers with a fraction become integers in the statement."""
+    said = (message for place, message in runs.cut if statement.covers(place))
+    return next(said, None)
 
 
 def stops_slope(outcome: StopsSlope, statement: Statement, runs: Runs) -> str | None:
@@ -87,3 +94,16 @@ def stays_local(outcome: StaysLocal, statement: Statement, runs: Runs) -> str | 
         if taken.path == statement.path and statement.line in taken.lines and taken.stays_local:
             return f"what came with them went through `{taken.settled[0]}`, none of {len(taken.gradients)} gradients did"
     return None
+
+
+def somewhere(outcome: Cuts | MakesNan | Narrows | StopsSlope | Widens, runs: Runs) -> str | None:
+    """Where a program has an effect that is told while it runs, whichever line that is."""
+    if isinstance(outcome, Cuts):
+        return f"line {runs.cut[0][0][1]}: {runs.cut[0][1]}" if runs.cut else None
+    if isinstance(outcome, MakesNan):
+        return str(runs.nans.raised) if runs.nans.raised is not None else None
+    if isinstance(outcome, Widens):
+        return f"line {runs.widened[0].place[1]} gives {runs.widened[0].wide}" if runs.widened else None
+    if isinstance(outcome, StopsSlope):
+        return f"line {runs.stops[0].place[1]} ends the derivative" if runs.stops else None
+    return f"line {runs.narrowed[0][0][1]}: {runs.narrowed[0][1]}" if runs.narrowed else None

@@ -16,6 +16,7 @@ from typing import Any
 from jitlint.base.outcome import (
     Advisory,
     BakesConstant,
+    Cuts,
     DropsResult,
     IgnoresBounds,
     IgnoresVariable,
@@ -41,12 +42,14 @@ from jitlint.base.outcome import (
 from jitlint.confirm.draws import repeated_draws, repeats_draw
 from jitlint.confirm.statement import Statement
 from jitlint.confirm.told import (
+    cuts,
     ignores_variable,
     leaves_out,
     makes_nan,
     makes_pairs,
     narrows,
     runs_in_mode,
+    somewhere,
     stays_local,
     stops_slope,
     widens,
@@ -452,6 +455,7 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     MakesNan: makes_nan,
     Narrows: narrows,
     Widens: widens,
+    Cuts: cuts,
     StopsSlope: stops_slope,
     IgnoresVariable: ignores_variable,
     MakesPairs: makes_pairs,
@@ -460,16 +464,6 @@ _WITNESSES: dict[type, Callable[[Any, Statement, Runs], str | None]] = {
     Unsynced: _unsynced,
     Advisory: _advisory,
 }
-
-
-def _somewhere(outcome: MakesNan | Narrows | StopsSlope | Widens, runs: Runs) -> str | None:
-    if isinstance(outcome, MakesNan):
-        return str(runs.nans.raised) if runs.nans.raised is not None else None
-    if isinstance(outcome, Widens):
-        return f"line {runs.widened[0].place[1]} gives {runs.widened[0].wide}" if runs.widened else None
-    if isinstance(outcome, StopsSlope):
-        return f"line {runs.stops[0].place[1]} ends the derivative" if runs.stops else None
-    return f"line {runs.narrowed[0][0][1]}: {runs.narrowed[0][1]}" if runs.narrowed else None
 
 
 def incident(outcome: Outcome, runs: Runs) -> str | None:
@@ -490,8 +484,8 @@ def incident(outcome: Outcome, runs: Runs) -> str | None:
     if isinstance(outcome, RepeatsDraw):
         for earlier, later in repeated_draws(runs.eager):
             return f"lines {earlier.stack[0].line} and {later.stack[0].line} consume the same key"
-    if isinstance(outcome, (MakesNan, Narrows, StopsSlope, Widens)):
-        return _somewhere(outcome, runs)
+    if isinstance(outcome, (Cuts, MakesNan, Narrows, StopsSlope, Widens)):
+        return somewhere(outcome, runs)
     if isinstance(outcome, IgnoresBounds):
         for access in [*runs.eager.out_of_bounds, *runs.jitted.out_of_bounds]:
             return f"line {access.stack[0][1]}: {access.message}"

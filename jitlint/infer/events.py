@@ -300,6 +300,21 @@ class WideDtype(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class FarNumbers(Event):
+    """Numbers of NumPy come to JAX for which 32 bits have no room. around: where they lie. whole: they are integers."""
+
+    around: float = 0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CutNumbers(Event):
+    """Numbers with a fraction are put into an array of integers. api: by what."""
+
+    api: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WidenedArray(Event):
     """A number of NumPy makes an array of 16-bit floats wider. narrow: bfloat16; wide: float32. number: how it is written."""
 
@@ -432,6 +447,8 @@ AnyEvent = Union[
     DroppedUpdate,
     SilentAnswer,
     WideDtype,
+    FarNumbers,
+    CutNumbers,
     WidenedArray,
     LateVariable,
     ImportIdiom,

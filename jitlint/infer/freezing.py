@@ -205,6 +205,7 @@ class _Writer:
             level,
             named,
             a.dims,
+            a.around,
         )
 
     def _box(self, a: Any) -> object:

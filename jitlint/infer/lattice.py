@@ -157,7 +157,7 @@ def _merge_arrays(a: Arr, b: Arr) -> Value | None:
         key,
         max(a.kind, b.kind),
     )
-    out.dims = _joined_dims(a.dims, b.dims)
+    out.dims, out.around = _joined_dims(a.dims, b.dims), a.around if a.around == b.around else 0
     return out
 
 
@@ -185,6 +185,7 @@ def _covers(a: Arr, b: Arr) -> bool:
         and _covers_dims(a.dims, b.dims)
         and dtypes.covers(a.dtype, b.dtype)
         and a.rank in (None, b.rank)
+        and a.around in (0, b.around)
     )
 
 
@@ -328,7 +329,7 @@ def anonymous(value: Value) -> Value:
         if a.key is None:
             return value
         out = Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
-        out.dims = a.dims
+        out.dims, out.around = a.dims, a.around
         return out
     if t is Tup or t is Union:
         old = a.items if t is Tup else a.alts

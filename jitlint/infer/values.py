@@ -110,13 +110,13 @@ class Grounded(Value):
 class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
-    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as a Python number does) or
-    None; a `Dtype` where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array. why: "parameter `x` of `f`".
-    key: which PRNG key (or array of keys) this is, None when it is none or when that is not known. dims: the sizes of
-    the axes of an array made here of constants, None for those that are not known, and None when none is.
+    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as Python's do) or None; a `Dtype`
+    where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array. why:
+    "parameter `x` of `f`". key: which PRNG key or keys this is, None when it is none or not known. dims: the known sizes of its
+    axes, None when there is none. around: a constant at or beyond which all numbers of a NumPy array lie, 0 when none is known.
     """
 
-    __slots__ = ("dims", "dtype", "host", "key", "level", "modes", "rank", "why")
+    __slots__ = ("around", "dims", "dtype", "host", "key", "level", "modes", "rank", "why")
 
     def __init__(
         self,
@@ -133,6 +133,7 @@ class Arr(Grounded):
         self.modes = modes & ~SMOOTH if modes and dtype in DISCRETE else modes
         self.key = key
         self.dims: tuple[int | None, ...] | None = None
+        self.around: float = 0
         self.dtype = dtype
         self.rank = rank
         self.why = why

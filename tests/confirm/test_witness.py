@@ -7,6 +7,7 @@ import pytest
 from jitlint.base.outcome import (
     Advisory,
     BakesConstant,
+    Cuts,
     DropsResult,
     IgnoresBounds,
     IgnoresVariable,
@@ -135,6 +136,8 @@ SHOWN: list[tuple[Outcome, str, str]] = [
     ),
     (DropsResult(), "x = jnp.zeros(3)\nx.at[0].set(1.0)  # here\n", "`set` made a new array"),
     (Narrows(), "x = jnp.zeros(3, jnp.float64)  # here\n", "Explicitly requested dtype float64"),
+    (Cuts(), "x = jnp.arange(3).at[0].add(0.5)  # here\n", "cannot safely cast value from dtype=float32"),
+    (Cuts(), "x = jnp.full_like(jnp.arange(3), 0.5)  # here\n", "`full_like` made int32 of float64"),
     (
         Widens(),
         "import numpy as np\n\n@jax.jit\ndef f(x):\n    return x * np.sqrt(2.0)  # here\n\nf(jnp.ones(3, jnp.bfloat16))\n",
@@ -303,6 +306,8 @@ ABSENT: list[tuple[Outcome, str]] = [
     (IgnoresBounds(), "x = jnp.arange(3)\ny = x[-3]  # here\n"),
     (DropsResult(), "x = jnp.zeros(3)\nx = x.at[0].set(1.0)  # here\n"),
     (Narrows(), "x = jnp.zeros(3, jnp.float32)  # here\ny = jnp.zeros(3, jnp.float64)\n"),
+    (Cuts(), "x = jnp.arange(3).at[0].add(2)  # here\ny = jnp.arange(3).at[0].add(0.5)\n"),
+    (Cuts(), "x = jnp.full_like(jnp.arange(3), 0.5, dtype=float)  # here\n"),
     (
         Widens(),
         "import numpy as np\n\nx = jnp.ones(3, jnp.bfloat16)\ny = x * 2.0 * jnp.ones(3)  # here\nz = x * np.float32(2)\n",
@@ -383,6 +388,7 @@ def test_nothing_is_seen_next_to_it(case: tuple[Outcome, str]) -> None:
         (RepeatsDraw(), "answer = jax.random.normal(jax.random.key(0))\n"),
         (IgnoresBounds(), "x = jnp.arange(3)\nanswer = x[1]\n"),
         (Narrows(), "answer = jnp.zeros(3, float)\n"),
+        (Cuts(), "answer = jnp.full_like(jnp.ones(3), 0.5).at[0].set(0.2)\n"),
         (StopsSlope(), "answer = jax.grad(lambda x: x - jnp.round(x))(1.0)\n"),
         (MakesNan(), "answer = jax.grad(lambda x: jnp.where(jnp.isnan(x / 0.0 * 0.0), x, x))(1.0)\n"),
     ],

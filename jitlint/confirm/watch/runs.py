@@ -110,6 +110,15 @@ class Runs:
         return found
 
     @functools.cached_property
+    def cut(self) -> Sequence[tuple[tuple[str, int], str]]:
+        """Where numbers with a fraction, without jit, become integers; and what shows it."""
+        from jitlint.confirm.watch.cutting import watching
+
+        with watching() as found:
+            observe(self.run, self.watched, jit=False)
+        return found
+
+    @functools.cached_property
     def stops(self) -> Sequence[Stop]:
         """Where derivatives end, without jit, before a gradient that is zero."""
         from jitlint.confirm.watch.stops import watching

@@ -21,10 +21,20 @@ FOLD: Final[dict[str, Callable[[Any, Any], Any]]] = {
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
+    "**": lambda a, b: operator.pow(a, _small(b)),
+    "<<": lambda a, b: operator.lshift(a, _small(b)),
+    ">>": operator.rshift,
 }
 NUMBER_KINDS: Final = ("bool", "int", "float", "complex")
-LARGEST: Final = 1 << 40
+LARGEST: Final = 1 << 64
 """Results from here on are not kept as constants."""
+
+
+def _small(exponent: float) -> float:
+    """The exponent of a power that is computed. Raises OverflowError for one whose power may be huge."""
+    if not 0 <= exponent <= LARGEST.bit_length():
+        raise OverflowError
+    return exponent
 
 
 def fold(op: str, left: Py, right: Py) -> Value:
@@ -39,7 +49,9 @@ def fold(op: str, left: Py, right: Py) -> Value:
     if op in FOLD and type(a) in (int, float, bool) and type(b) in (int, float, bool):
         try:
             result = FOLD[op](a, b)
-        except (ArithmeticError, ValueError):
+        except OverflowError:
+            return Py(result_kind(op, left.kind, right.kind))
+        except (ArithmeticError, ValueError, TypeError):
             return Py("static")
         if abs(result) < LARGEST:
             return py(result)

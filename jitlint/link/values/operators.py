@@ -46,6 +46,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
+from jitlint.link.values.questions import around
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
     array_contains,
@@ -57,27 +58,12 @@ from jitlint.link.values.questions.membership import (
     known_parts,
 )
 
-DUNDER: Final = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "**": "pow",
-    "@": "matmul",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<<": "lshift",
-    ">>": "rshift",
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-}
+DUNDER: Final = dict(
+    zip(
+        "+ - * / // % ** @ & | ^ << >> < <= > >= == !=".split(),
+        "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne".split(),
+    )
+)
 
 
 def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
@@ -172,6 +158,7 @@ def _sized(op: str, out: Value, left: Value, right: Value) -> Value:
     if type(out) is Arr:
         a, b = _dims_of(left), _dims_of(right)
         out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
+        out.around = around.of_sum(op, left, right) if out.host else 0
     return out
 
 

@@ -9,6 +9,7 @@ from jitlint.link.domains.misuse import (
     axes,
     counts,
     dtypes,
+    far,
     frozen,
     growing,
     idioms,
@@ -26,6 +27,7 @@ from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Load, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.questions import cutting
 from jitlint.syntax import ir
 
 
@@ -52,6 +54,7 @@ class Misuse(Domain[None]):
             or dotted in growing.LOOPS
             or dotted in late.SETTERS
             or dotted == late.SWITCH
+            or dotted in words.arrays.takes_in | words.arrays.fills
             or wide.hears_of(self.m, dotted)
         )
 
@@ -67,6 +70,10 @@ class Misuse(Domain[None]):
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
+        elif library.dotted in lexicon().arrays.fills:
+            cutting.check_fill(self.m, f, library.at, library.dotted, library.args)
+        elif library.dotted in lexicon().arrays.takes_in:
+            far.heard(self.m, f, library, self._never_wide)
         wide.heard(self.m, f, library, self._never_wide)
         dtypes.heard(self.m, f, library)
 
@@ -106,6 +113,7 @@ class Misuse(Domain[None]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """Objects come to a compiled function."""
         metadata.check(self.m, f, transformed)
+        far.arrived(self.m, f, transformed, self._never_wide)
         self._uncompared.arrived(transformed)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:

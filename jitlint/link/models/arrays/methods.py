@@ -42,7 +42,7 @@ from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import command_lines, containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
 from jitlint.link.values.library_objects import COLLECTION, VARIABLE
-from jitlint.link.values.questions import colliding
+from jitlint.link.values.questions import around, colliding, cutting
 from jitlint.link.values.questions.kinds import find_method
 
 
@@ -110,6 +110,7 @@ def _of_numpy(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
     """What a method of an array of NumPy gives: it has the axes that one of JAX's has."""
     dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
     out = Arr(0, dtype, None, "", 0, SEEN, True)
+    out.around = around.of_method(obj, name)
     fn = m.catalogue.array_method(name)
     in_place = name in lexicon().arrays.host_in_place_methods
     if fn is not None and not in_place and args.more is None and args.kw_more is None:
@@ -170,6 +171,8 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
 def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:
     """Record numbers that do not fit into the place that they are to fill."""
     value = args.pos[0] if args.pos else args.kw.get("values")
+    if value is not None:
+        cutting.check_update(m, f, at, arr, name, value)
     room = (
         bounds.replaced(fitting.dims_of(arr), subscripts.index_parts(index)) if fitting.is_sure(arr) else None
     )
