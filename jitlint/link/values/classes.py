@@ -162,7 +162,7 @@ def _inherit_own(info: ClassInfo, parent: ClassInfo) -> None:
     """What a class has from a class of the project."""
     parent.stands_for_others = True
     info.watched = info.watched or parent.watched
-    if parent.shape == "namedtuple" and parent.fields:
+    if (parent.shape == "namedtuple" and parent.fields) or parent.shape == "dict":
         info.shape = info.shape or parent.shape
         info.fields.update(parent.fields)
     info.extern = info.extern or parent.extern
@@ -172,6 +172,9 @@ def _inherit_own(info: ClassInfo, parent: ClassInfo) -> None:
 def _inherit_from_library(m: Machine, info: ClassInfo, base: str) -> Role | None:
     if base in ("typing.NamedTuple", "typing_extensions.NamedTuple"):
         info.shape = "namedtuple"
+        return None
+    if base in ("typing.TypedDict", "typing_extensions.TypedDict"):
+        info.shape = "dict"
         return None
     info.stands_for_others = info.stands_for_others or base in lexicon().types.abstract_bases
     found = m.transforms.roles.get(base)
@@ -228,6 +231,8 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     """``C(...)``."""
     if is_enumeration(info):
         return Py("static")
+    if info.shape == "dict":
+        return evaluator.call(m, f, at, Ext("builtins.dict"), args)
     handed = m.transforms.handed.get(f"{info.module.name}.{info.qualname}")
     if handed is not None:
         callbacks.hand_over(m, f, handed, args)

@@ -291,7 +291,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
             confidence=Confidence.LIKELY if _stands_for_what_others_make(value) else None,
         )
         return False
-    level = Confidence.LIKELY if type(value) is Inst else None
+    level = Confidence.LIKELY if type(value) is Inst or kinds[0] == no_arrays.TEXTS else None
     m.emit(
         f,
         TransformMisuse,
@@ -303,7 +303,7 @@ def check_argument(m: Machine, f: Frame, at: int, x: Xform, name: str, value: Va
         parameter=name,
         detail=kinds[0],
     )
-    return type(value) is not Inst
+    return level is None
 
 
 def _called_from(f: Frame, at: int, x: Xform) -> Frame:
@@ -322,7 +322,7 @@ def check_output(m: Machine, f: Frame, x: Xform, result: Value) -> None:
     bad = next((k for k in kinds if k), "")
     if not bad or type(result) is Tree:
         return
-    level = None if all(kinds) else Confidence.LIKELY
+    level = None if all(kinds) and bad != no_arrays.TEXTS else Confidence.LIKELY
     _at_return(m, f, x, lambda a: bool(no_arrays.not_an_array(m, a)), level, "non-array-output", bad)
 
 

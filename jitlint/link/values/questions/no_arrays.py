@@ -72,6 +72,8 @@ def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
     if value.items is not None:
         return _first_refused(m, value.items, depth)
     kind = _first_refused(m, [value.rest], depth) if value.rest is not None else ""
+    if kind == "str":
+        return TEXTS
     return kind if kind.endswith(HOLDS_FUNCTION) else ""  # layers of a model, which has some
 
 
@@ -129,6 +131,8 @@ def _held(value: Value) -> Iterable[Value]:
     return value.entries.values() if type(value) is Map else ()
 
 
+TEXTS: Final = "a list of texts"
+"""Of a list of unknown length, which may be empty."""
 WHOSE_FIELD: Final = "whose field"
 _STRUCT: Final = "struct"
 """The role of dataclasses that a library registers: their fields are leaves, if they do not say otherwise."""
