@@ -47,6 +47,7 @@ from jitlint.link.domains.captures.syntax import (
     root_of,
     succeeds,
 )
+from jitlint.link.domains.captures.turns import is_of_the_turn
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values.questions.kinds import is_thread_local, mro
@@ -217,7 +218,11 @@ class _Judge:
 
     def _leaves_another(self, before: _Read, write: Write, writes: list[tuple[int, Write]]) -> bool:
         """Whether a write may leave another value than the one that was read, in the run that it is a part of."""
-        if _same(before.load.value, write.value) or harmless(write):
+        if harmless(write):
+            return False
+        if is_of_the_turn(self.m, before.call, write):
+            return True
+        if _same(before.load.value, write.value):
             return False
         number = self.episode(before.time)
         again = any(

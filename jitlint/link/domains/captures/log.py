@@ -98,6 +98,7 @@ class Call:
     target: Any
     given: tuple[Inst, ...]
     loads: dict[Key, Load]
+    module: str
     fn: FuncInfo | None
     statement: int
 
@@ -383,7 +384,7 @@ class Log:
                 for v in (*args.pos, *args.kw.values())
                 if type(v) is Inst and not (v.cls.pytree or v.cls.hashable)
             ]
-            self.log.append(Call(target, tuple(given), loads, f.fn, f.at))
+            self.log.append(Call(target, tuple(given), loads, f.module.name, f.fn, f.at))
 
 
 ENTERED: Final = Slot[tuple[Optional[dict[Key, Load]], int]]()

@@ -154,20 +154,20 @@ def renews(write: Write, in_one_call: bool = False) -> bool:
     path = _written_path(around, write)
     given = set() if in_one_call else {param.name for param in fn.node.params}.difference(path[:1])
     given.update(n.id for o, _ in around if type(o) is ir.For for n in nodes(o.target) if type(n) is ir.Name)
-    return _depends(statement.value, given, path[-1:], _assigned(fn))
+    return depends(statement.value, given, path[-1:], assigned_in(fn.body))
 
 
-def _assigned(fn: FuncInfo) -> dict[str, list[ir.Node]]:
-    """What a function assigns to each name."""
+def assigned_in(code: Sequence[ir.Node]) -> dict[str, list[ir.Node]]:
+    """What is assigned to each name."""
     found: defaultdict[str, list[ir.Node]] = defaultdict(list)
-    for target, value in (pair for node in nodes(fn.body) for pair in _pairs(node)):
+    for target, value in (pair for node in nodes(code) for pair in _pairs(node)):
         for part in nodes(target):
             if type(part) is ir.Name:
                 found[part.id].append(value)
     return found
 
 
-def _depends(
+def depends(
     value: ir.Node, given: set[str], place: tuple[str, ...], assigned: dict[str, list[ir.Node]]
 ) -> bool:
     """Whether an expression mentions one of the names that are given, or the place itself, perhaps through variables."""
