@@ -27,6 +27,8 @@ class Arrays(msgspec.Struct, frozen=True):
     hands_elements_on: frozenset[str]
     keeps_numbers: frozenset[str]
     starts_at: dict[str, str]
+    padding: dict[str, str]
+    padding_second: frozenset[str]
     takes_in: frozenset[str]
     fills: frozenset[str]
     makes_alike: frozenset[str]

@@ -18,6 +18,11 @@ from jitlint.infer.derivative_events import NanGradient as NanGradient
 from jitlint.infer.derivative_events import SummedMeans as SummedMeans
 from jitlint.infer.derivative_events import WrappedDifference as WrappedDifference
 from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
+from jitlint.infer.number_events import CutNumbers as CutNumbers
+from jitlint.infer.number_events import FarNumbers as FarNumbers
+from jitlint.infer.number_events import PaddingIndex as PaddingIndex
+from jitlint.infer.number_events import WideDtype as WideDtype
+from jitlint.infer.number_events import WidenedArray as WidenedArray
 from jitlint.infer.places import Event, Step
 
 
@@ -292,38 +297,6 @@ class SilentAnswer(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class WideDtype(Event):
-    """Numbers of 64 bits are asked for where they are off. asked: float64; given: float32."""
-
-    asked: str = ""
-    given: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FarNumbers(Event):
-    """Numbers of NumPy come to JAX for which 32 bits have no room. around: where they lie. whole: they are integers."""
-
-    around: float = 0
-    whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CutNumbers(Event):
-    """Numbers with a fraction are put into an array of integers. api: by what."""
-
-    api: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WidenedArray(Event):
-    """A number of NumPy makes an array of 16-bit floats wider. narrow: bfloat16; wide: float32. number: how it is written."""
-
-    narrow: str = ""
-    wide: str = ""
-    number: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class LateVariable(Event):
     """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable,
     or the option. made: such an array."""
@@ -449,6 +422,7 @@ AnyEvent = Union[
     WideDtype,
     FarNumbers,
     CutNumbers,
+    PaddingIndex,
     WidenedArray,
     LateVariable,
     ImportIdiom,

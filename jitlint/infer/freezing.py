@@ -205,7 +205,7 @@ class _Writer:
             level,
             named,
             a.dims,
-            a.around,
+            a.about,
         )
 
     def _box(self, a: Any) -> object:

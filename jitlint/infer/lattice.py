@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
+from jitlint.infer import about
 from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
@@ -157,7 +158,7 @@ def _merge_arrays(a: Arr, b: Arr) -> Value | None:
         key,
         max(a.kind, b.kind),
     )
-    out.dims, out.around = _joined_dims(a.dims, b.dims), a.around if a.around == b.around else 0
+    out.dims, out.about = _joined_dims(a.dims, b.dims), about.joined(a.about, b.about)
     return out
 
 
@@ -185,7 +186,7 @@ def _covers(a: Arr, b: Arr) -> bool:
         and _covers_dims(a.dims, b.dims)
         and dtypes.covers(a.dtype, b.dtype)
         and a.rank in (None, b.rank)
-        and a.around in (0, b.around)
+        and about.covers(a.about, b.about)
     )
 
 
@@ -329,7 +330,7 @@ def anonymous(value: Value) -> Value:
         if a.key is None:
             return value
         out = Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, None, a.kind)
-        out.dims, out.around = a.dims, a.around
+        out.dims, out.about = a.dims, a.about
         return out
     if t is Tup or t is Union:
         old = a.items if t is Tup else a.alts

@@ -1,7 +1,7 @@
 """The abstract domain: what an expression may evaluate to (layer: ``infer``).
 
-What it is: immutable scalars and arrays, mutable boxes (list, dict, instance) with an owner level, functions
-and classes as values, and finite unions of these. What it is not: an evaluator; operations live in `link`.
+What it is: immutable scalars and arrays, mutable boxes (list, dict, instance) with an owner level, functions and classes as
+values, and finite unions of these. What it is not: an evaluator; operations live in `link`.
 
 Tracedness is a set of *modes*, a bit mask: `S` staged (jit, scan, cond, ...), `B` batched (vmap alone), `L`
 linear (grad, jvp alone). Modes of 0 mean a concrete value. Two more bits stand beside `L`: the derivative of the value goes
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from jitlint.infer.about import NOTHING
 from jitlint.infer.grounds import GUESSED, SEEN, SOFTNESS, USED, Ground
 
 if TYPE_CHECKING:
@@ -111,12 +112,11 @@ class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
     dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as Python's do) or None; a `Dtype`
-    where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array. why:
-    "parameter `x` of `f`". key: which PRNG key or keys this is, None when it is none or not known. dims: the known sizes of its
-    axes, None when there is none. around: a constant at or beyond which all numbers of a NumPy array lie, 0 when none is known.
+    where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array. key:
+    which PRNG key or keys this is, None if it is none or not known. dims: the known sizes of its axes, None if there is none.
     """
 
-    __slots__ = ("around", "dims", "dtype", "host", "key", "level", "modes", "rank", "why")
+    __slots__ = ("about", "dims", "dtype", "host", "key", "level", "modes", "rank", "why")
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Arr(Grounded):
         self.modes = modes & ~SMOOTH if modes and dtype in DISCRETE else modes
         self.key = key
         self.dims: tuple[int | None, ...] | None = None
-        self.around: float = 0
+        self.about = NOTHING
         self.dtype = dtype
         self.rank = rank
         self.why = why

@@ -59,7 +59,7 @@ def part_on_host(arr: Arr, index: Sequence[Value]) -> Arr:
     """A part of an array of NumPy."""
     dims = after(fitting.shape_of(arr), index)
     out = Arr(0, arr.dtype, None if dims is None else len(dims), "", 0, SEEN, True)
-    out.dims, out.around = fitting.known(dims), arr.around
+    out.dims, out.about = fitting.known(dims), arr.about
     return out
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
+from jitlint.infer.about import NOTHING
 from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, USED, Ground
 from jitlint.infer.lattice import join
@@ -46,7 +47,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
-from jitlint.link.values.questions import around
+from jitlint.link.values.questions import about
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
     array_contains,
@@ -158,7 +159,7 @@ def _sized(op: str, out: Value, left: Value, right: Value) -> Value:
     if type(out) is Arr:
         a, b = _dims_of(left), _dims_of(right)
         out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
-        out.around = around.of_sum(op, left, right) if out.host else 0
+        out.about = about.of_sum(op, left, right) if out.host else NOTHING
     return out
 
 

@@ -113,8 +113,7 @@ def _lift_array(value: Arr, modes: int, level: int, why: str, sized: bool) -> Ar
     modes |= value.modes
     why = value.why or why
     out = Arr(modes, value.dtype, value.rank, why, level, value.traced, False, value.key, value.kind)
-    if sized:
-        out.dims = value.dims
+    out.dims, out.about = value.dims if sized else None, value.about
     return out
 
 
@@ -251,7 +250,7 @@ def _lower_leaf(value: Arr | Tree, drop: int, here: int, level: int, outer: int,
         return Tree(modes, why, inside, value.traced, value.evidence, value.kind)
     traced = SEEN if here else value.traced
     out = Arr(modes, value.dtype, value.rank, why, inside, traced, False, value.key, value.kind)
-    out.dims = value.dims if sized else None
+    out.dims, out.about = value.dims if sized else None, value.about
     return out
 
 
@@ -336,7 +335,7 @@ def remode(value: Value, change: Callable[[int], int], depth: int = DEPTH) -> Va
             return Tree(modes, value.why, value.level, value.traced, value.evidence, value.kind)
         arr: Any = value
         out = Arr(modes, arr.dtype, arr.rank, arr.why, arr.level, arr.traced, arr.host, arr.key, arr.kind)
-        out.dims = arr.dims
+        out.dims, out.about = arr.dims, arr.about
         return out
     if type(value) not in _WITH_PARTS or _ends(value, depth):
         return value
@@ -396,6 +395,7 @@ def with_rank(
     if type(value) is Arr:
         rank = _changed_rank(value.rank, change)
         out = reshaped(value, value.dtype, rank)
+        out.about = value.about
         out.dims = _with_axes(value, change, size, axis) if rank is not None else None
         return out
     if type(value) is ExtInst:

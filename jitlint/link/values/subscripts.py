@@ -229,7 +229,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     parts = index_parts(index)
     dims = bounds.after(shape_of(arr), parts)
     out = Arr(modes, arr.dtype, None if dims is None else len(dims), why, max(level, f.world.base), ground)
-    out.kind, out.dims = arr.kind, known(dims)
+    out.kind, out.dims, out.about = arr.kind, known(dims), arr.about
     if arr.key is not None:
         out.key = keys.part(m, arr, parts)
     return out

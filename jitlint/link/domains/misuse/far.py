@@ -17,7 +17,7 @@ from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
-from jitlint.link.values.questions.around import WHOLE
+from jitlint.link.values.questions.about import WHOLE
 
 _WIDE = (None, "float", "float64", "int", "int64", "uint", "uint64")
 """Exact dtypes that numbers of NumPy may have which nobody made narrower; None is any."""
@@ -42,9 +42,10 @@ def arrived(m: Machine, f: Frame, transformed: Transformed, when: NeverOn) -> No
 def _check(m: Machine, f: Frame, at: int, values: list[Value], when: NeverOn) -> None:
     for array in (array for value in values for array in _arrays(value, _DEEP)):
         whole = array.dtype in ("int", "number")
-        if array.around and exact_of(array.dtype) in _WIDE and (not whole or abs(array.around) >= WHOLE):
+        place = array.about.around if array.host and exact_of(array.dtype) in _WIDE else 0
+        if place and (not whole or abs(place) >= WHOLE):
             m.emit(
-                f, FarNumbers, at, None, Confidence.LIKELY, when=(when,), around=array.around, whole=whole
+                f, FarNumbers, at, None, Confidence.LIKELY, when=(when,), around=place, whole=whole
             )  # fmt: skip
             return
 

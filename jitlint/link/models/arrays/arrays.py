@@ -38,7 +38,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding, results, shapes, unfit
 from jitlint.link.models.arrays import operands as operands_of
 from jitlint.link.values import callbacks, fitting, pytrees
-from jitlint.link.values.questions import no_arrays, truths
+from jitlint.link.values.questions import about, no_arrays, truths
 
 
 def _as_arrays(m: Machine, f: Frame, at: int, bound: results.Bound) -> None:
@@ -182,6 +182,7 @@ def _array_of(
             out.kind = out.kind if modes else receiver.kind
         else:
             _give_ground(out, operands, here)
+    about.note(fn.name, bound, receiver, out)
     if type(out) is Seq and whole:
         out = _cut(fn, bound, receiver, out)
     return out if own else settle(f, out)

@@ -42,7 +42,7 @@ from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import command_lines, containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
 from jitlint.link.values.library_objects import COLLECTION, VARIABLE
-from jitlint.link.values.questions import around, colliding, cutting
+from jitlint.link.values.questions import about, colliding, cutting, padded
 from jitlint.link.values.questions.kinds import find_method
 
 
@@ -110,7 +110,7 @@ def _of_numpy(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
     """What a method of an array of NumPy gives: it has the axes that one of JAX's has."""
     dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
     out = Arr(0, dtype, None, "", 0, SEEN, True)
-    out.around = around.of_method(obj, name)
+    out.about = about.kept(obj, name)
     fn = m.catalogue.array_method(name)
     in_place = name in lexicon().arrays.host_in_place_methods
     if fn is not None and not in_place and args.more is None and args.kw_more is None:
@@ -164,6 +164,7 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
         out.dims = base.dims
         if obj.index is not None and name != "apply" and not obj.problem:
             _fill(m, f, at, base, obj.index, name, args)
+            padded.check(m, f, at, obj.index, name, args)
             if name == "set":
                 colliding.check(m, f, at, obj, args)
 

@@ -26,7 +26,7 @@ from jitlint.link.models.arrays.results import (
 )
 from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import made
-from jitlint.link.values.questions import around
+from jitlint.link.values.questions import about
 
 FOR_EACH: Final = "numpy.vectorize"
 _EACH: Final = "each"
@@ -84,7 +84,7 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return UNKNOWN
     out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
-    out.around = around.of_call(fn.name, args)
+    out.about = about.of_call(fn.name, args)
     return out
 
 

@@ -343,7 +343,7 @@ def _to_numpy(value: Value) -> Value:
         return UNKNOWN  # NumPy arrays in an unknown structure
     if type(value) is Arr:
         out = Arr(0, value.dtype, value.rank, "", 0, SEEN, True)
-        out.dims = value.dims
+        out.dims, out.about = value.dims, value.about
         return out
     if type(value) is Union:
         return or_unknown(joined([_to_numpy(alt) for alt in value.alts]))

@@ -1,0 +1,47 @@
+"""What the interpreter tells the rules about numbers that change on their way into arrays (layer: ``infer``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitlint.infer.places import Event
+
+
+@dataclass(frozen=True, slots=True)
+class WideDtype(Event):
+    """Numbers of 64 bits are asked for where they are off. asked: float64; given: float32."""
+
+    asked: str = ""
+    given: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FarNumbers(Event):
+    """Numbers of NumPy come to JAX for which 32 bits have no room. around: where they lie. whole: they are integers."""
+
+    around: float = 0
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PaddingIndex(Event):
+    """An array is changed at indices of which some stand for nothing. padding: the number that does. update: the method."""
+
+    padding: int = -1
+    update: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CutNumbers(Event):
+    """Numbers with a fraction are put into an array of integers. api: by what."""
+
+    api: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WidenedArray(Event):
+    """A number of NumPy makes an array of 16-bit floats wider. narrow: bfloat16; wide: float32. number: how it is written."""
+
+    narrow: str = ""
+    wide: str = ""
+    number: str = ""

@@ -1,0 +1,108 @@
+"""What calls and operators tell of all numbers of an array at once (layer: ``link``, room ``values``).
+
+What it does: knows that an array of NumPy lies beyond a constant, where it was added to one or the array starts there, and that -1
+stands for *nothing* in an array of indices that is filled with it. What it does not: compute; what any other operation gives may
+be anything. Round numbers such as `1e9` stand for *infinite* more often than for a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.catalogue.schema import Parameter
+from jitlint.infer.about import NOTHING, About
+from jitlint.infer.values import Arr, Py, Seq, Tup, Value, const_of
+from jitlint.link.engine.frame import Args
+
+EXACT: Final = 2**24
+"""Beyond it 32-bit floats do not tell whole numbers apart."""
+WHOLE: Final = 2**31
+"""The first whole number for which 32 bits have no room."""
+PADDING: Final = -1
+
+
+def of_sum(op: str, left: Value, right: Value) -> About:
+    """What is known of ``left op right``, an array of NumPy."""
+    if op == "+":
+        return _far(_place(left) or _place(right))
+    number = op == "-" and type(right) is Py and _place(right) == 0
+    return _far(_place(left)) if number else NOTHING
+
+
+def of_call(name: str, args: Args) -> About:
+    """What is known of the array that a function of NumPy, or a method of a generator, gives."""
+    short = name.rpartition(".")[2]
+    if args.more is not None or args.kw_more is not None:
+        return NOTHING
+    first = args.pos[0] if args.pos else None
+    words = lexicon().arrays
+    if short in words.keeps_numbers:
+        return first.about if type(first) is Arr else _far(_of_elements(first))
+    if short in words.padding:
+        second = args.pos[1] if short in words.padding_second and len(args.pos) > 1 else None
+        return _padded(args.kw.get(words.padding[short], second))
+    parameter = words.starts_at.get(short, "")
+    several = len(args.pos) > 1 or bool(args.kw.keys() & {"stop", "high"})
+    end = args.get(1, "high") if short in words.draws_integers else None
+    return _far(_place(args.get(0, parameter)) or _beyond(end)) if parameter and several else NOTHING
+
+
+def note(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr | None, out: Value) -> None:
+    """Note what is known of the array, or of each array, that a function of JAX gives."""
+    found = _of_bound(name, bound, receiver)
+    for array in out.items if type(out) is Tup else (out.rest,) if type(out) is Seq else (out,):
+        if type(array) is Arr and found is not NOTHING:
+            array.about = found
+
+
+def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr | None) -> About:
+    short = name.rpartition(".")[2]
+    words = lexicon().arrays
+    if short in words.keeps_numbers:
+        first = receiver or (bound[0][1] if bound else None)
+        return first.about if type(first) is Arr else NOTHING
+    parameter = words.padding.get(short, "")
+    return _padded(next((v for p, v in bound if parameter and p.name == parameter), None))
+
+
+def kept(array: Arr, name: str) -> About:
+    """What is known of the array that a method of an array of NumPy gives."""
+    return array.about if name in lexicon().arrays.keeps_numbers else NOTHING
+
+
+def _far(place: float) -> About:
+    return About(place) if place else NOTHING
+
+
+def _padded(value: Value | None) -> About:
+    """What is known of an array that is filled, or filled up, with a number."""
+    const = const_of(value) if type(value) is Py else None
+    return About(padding=PADDING) if type(const) is int and const == PADDING else NOTHING
+
+
+def _place(value: Value | None) -> float:
+    if type(value) is Arr:
+        return value.about.around
+    const = const_of(value) if type(value) is Py else None
+    return const if isinstance(const, (int, float)) and _is_far(const) else 0
+
+
+def _beyond(end: Value | None) -> float:
+    """The end of whole numbers that are drawn, if 32 bits have no room for those before it."""
+    const = const_of(end) if type(end) is Py else None
+    return const if type(const) is int and const > WHOLE else 0
+
+
+def _is_far(const: float) -> bool:
+    """Whether a constant is a place far from 0: no round number, with one digit and zeros."""
+    return abs(const) >= EXACT and float(f"{const:.0e}") != const
+
+
+def _of_elements(value: Value | None) -> float:
+    """The smallest of some whole numbers for all of which 32 bits have no room."""
+    items = value.items if isinstance(value, (Seq, Tup)) else None
+    numbers = [const_of(item) if type(item) is Py else None for item in items or ()]
+    found = [number for number in numbers if type(number) is int and number >= WHOLE]
+    return min(found) if found and len(found) == len(numbers) else 0
