@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Class, Func, Map, Seq, Tup
+from jitlint.infer.values import Class, Func, Map, Mod, Seq, Tup, Value, alternatives
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.code_tables import CodeTable
@@ -44,13 +44,23 @@ def _takes_written(f: Frame, table: CodeTable, call: ir.Call) -> bool:
 
 
 def _is_table(f: Frame, node: ir.Node) -> bool:
-    """Whether a name is a table of the module with so many entries as are written there."""
-    if type(node) is not ir.Name or f.fn is None or node.id in f.fn.node.local_names:
-        return False
-    value = f.module.scope.vars.get(node.id)
+    """Whether a name is a table of a module with so many entries as are written there, or in which functions are registered."""
+    value = _of_module(f, node)
     if type(value) is Map:
-        return bool(value.entries) and value.rest is None
+        held = [*value.entries.values(), *([] if value.rest is None else [value.rest])]
+        registry = all(isinstance(each, (Func, Class)) for one in held for each in alternatives(one))
+        return bool(held) and (value.rest is None or registry)
     return (type(value) is Tup or type(value) is Seq) and bool(value.items)
+
+
+def _of_module(f: Frame, node: ir.Node) -> Value | None:
+    """What a variable of the module, or one of another module, holds."""
+    if type(node) is ir.Attr and type(node.obj) is ir.Name:
+        owner = f.module.scope.vars.get(node.obj.id)
+        return owner.info.scope.vars.get(node.name) if type(owner) is Mod else None
+    if type(node) is not ir.Name or f.fn is None or node.id in f.fn.node.local_names:
+        return None
+    return f.module.scope.vars.get(node.id)
 
 
 def _is_bound_to_display(table: CodeTable, node: ir.Node) -> bool:
