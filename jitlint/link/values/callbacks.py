@@ -9,6 +9,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.transforms import Handed
 from jitlint.infer.grounds import at_most
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -25,7 +26,8 @@ from jitlint.infer.values import (
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.questions.kinds import find_method, metaclass_method
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values.questions.kinds import find_method, metaclass_method, mro
 
 GUESSES = 6
 """Runs of one function that rest on a guess."""
@@ -118,3 +120,11 @@ def hand_over(m: Machine, f: Frame, handed: Handed, args: Args) -> Value:
         named.setdefault(name, value)
     m.catalogue_roots.append((handed, named, f.module, f.at))
     return ExtInst(handed.name, named)
+
+
+def made_instead(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value | None:
+    """What a class gives whose ``__new__`` makes no object of it; None when it may make one."""
+    new = next((cls.namespace["__new__"] for cls in mro(info) if "__new__" in cls.namespace), None)
+    if type(new) is not Func or any(last_name(node) == "__new__" for node in new.fn.parts):
+        return None
+    return evaluator.call(m, f, at, new, Args([Class(info), *args.pos], args.kw, args.more, args.kw_more))

@@ -240,6 +240,9 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
         made = Tup(tuple(_fill(m, f, at, info, args).values()), info)
         m.domains.on_make(f, at, made)
         return made
+    other = callbacks.made_instead(m, f, at, info, args)
+    if other is not None:
+        return other
     inst = Inst(info, {}, f.world.level, f.token, info.extern)
     m.domains.on_make(f, at, inst)
     callbacks.run_makers(m, f, at, inst, args)

@@ -28,11 +28,13 @@ def are_apart(this: Use, loop: ir.Node) -> bool:
         return False
     call = call_at(below(loop.body), this.site[1])
     several = this.key.step[0] == "split"
-    return _keeps_all_inside(loop) or (several and call is not None and _differs_in_function(loop, call))
+    return keeps_all_inside(loop) or (several and call is not None and _differs_in_function(loop, call))
 
 
-def _keeps_all_inside(loop: ir.For) -> bool:
+def keeps_all_inside(loop: ir.Node) -> bool:
     """Whether a turn only computes, shows what comes of it, and stores nothing for later."""
+    if type(loop) is not ir.For:
+        return False
     shows = any(type(node) is ir.ExprStmt or _is_noted(loop, node) for node in loop.body)
     return shows and all(_stays(node) or _is_noted(loop, node) for node in loop.body)
 
@@ -51,6 +53,8 @@ def _stays(node: ir.Node) -> bool:
         return all(isinstance(target, (ir.Name, ir.Tuple)) for target in node.targets)
     if type(node) is ir.ExprStmt:
         return type(node.value) is ir.Call and last_name(node.value.func) in _SHOWING
+    if isinstance(node, (ir.For, ir.If)):
+        return all(map(_stays, [*node.body, *node.orelse]))
     return type(node) is ir.Assert
 
 

@@ -89,6 +89,8 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     if _starts_over(k, f, this) or _begins_alike(f, this) or _is_measured(k, f):
         return True
     loop = f.loops[-1] if f.loops else _followed(k, f)
+    if loop is not None and this.api == f"{RANDOM}split":
+        return compares(k, f, loop) and experiments.keeps_all_inside(loop)
     if loop is None or this.api or _is_chain(this, loop):
         return False
     return compares(k, f, loop) or experiments.are_apart(this, loop)
