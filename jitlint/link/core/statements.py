@@ -39,6 +39,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import is_class_variable, path_text
 from jitlint.link.values import (
     attributes,
+    boxes,
     callbacks,
     classes,
     iteration,
@@ -374,7 +375,7 @@ def _del(m: Machine, f: Frame, node: ir.Del) -> bool:
                 if type(alt) is Arr and not alt.host:
                     m.emit(f, ArrayStore, target.at, alt, op="delitem")
                 elif isinstance(alt, (Map, Seq)):
-                    subscripts.remove(m, f, target.at, alt, index)
+                    boxes.remove(m, f, target.at, alt, index)
                 callbacks.run_implied(m, f, target.at, alt, ("__delitem__",), index)
         elif type(target) is ir.Attr and f.world.floor:
             m.domains.on_change(f, Change(target.at, evaluate(m, f, target.obj), "del"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from jitlint.infer.lattice import joined, or_unknown, seq_element
+from jitlint.infer.lattice import joined, or_unknown, put_rest, seq_element
 from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     NO_CONST,
@@ -25,13 +25,15 @@ from jitlint.infer.values import (
     Union,
     Value,
     alternatives,
+    const_of,
     py,
 )
 from jitlint.link.engine.budgets import MAX_ITEMS
 from jitlint.link.engine.domain import Change, Store
+from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration, keys, subscripts
+from jitlint.link.values import hashing, iteration, keys, subscripts
 
 
 def each(value: Value, one: Callable[[Value], Value]) -> Value:
@@ -233,3 +235,21 @@ def entries_for(obj: Map, index: Value) -> Map:
         return obj
     fitting = {key: value for key, value in obj.entries.items() if isinstance(key, kind)}
     return Map(fitting, obj.rest, obj.level, obj.token, obj.key)
+
+
+def lose(f: Frame, box: Map, key: Value) -> None:
+    """A dict loses a key that it has: for certain, or perhaps; then its value is one that is there under some key."""
+    value = box.entries.pop(const_of(key))
+    if not owned(f, box):
+        put_rest(box, key, value)
+
+
+def remove(m: Machine, f: Frame, at: int, target: Map | Seq, index: Value) -> None:
+    """``del target[index]`` of a container."""
+    if isinstance(target, Seq):
+        emit_convert(m, f, at, index, "index", "list deletion")
+        target.rest, target.items = seq_element(target), None
+        return
+    hashing.hashed(m, f, at, index, "dict key")
+    if type(index) is Py and index.const in target.entries:
+        lose(f, target, index)

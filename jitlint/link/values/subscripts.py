@@ -462,17 +462,6 @@ def _must_be_array(tree: Tree, index: Value) -> bool:
     return isinstance(index, (SliceVal, Tup, Arr)) or (type(index) is Py and index.kind == "int")
 
 
-def remove(m: Machine, f: Frame, at: int, target: Map | Seq, index: Value) -> None:
-    """``del target[index]`` of a container."""
-    if isinstance(target, Seq):
-        emit_convert(m, f, at, index, "index", "list deletion")
-        target.rest, target.items = seq_element(target), None
-        return
-    hashing.hashed(m, f, at, index, "dict key")
-    if type(index) is Py and index.const is not NO_CONST:
-        target.entries.pop(index.const, None)
-
-
 _GETS: Final[dict[type, Callable[[Machine, Frame, int, Any, Value], Value]]] = {
     Arr: _array,
     Tree: _tree,

@@ -220,10 +220,9 @@ class _Judge:
         """Whether a write may leave another value than the one that was read, in the run that it is a part of."""
         if harmless(write):
             return False
-        if is_of_the_turn(self.m, before.call, write):
-            return True
-        if _same(before.load.value, write.value):
-            return False
+        turn = is_of_the_turn(self.m, before.call, write)
+        if turn is not None or _same(before.load.value, write.value):
+            return bool(turn)
         number = self.episode(before.time)
         again = any(
             w.at == write.at and w.module == write.module and self.episode(t) == number

@@ -154,7 +154,7 @@ def renews(write: Write, in_one_call: bool = False) -> bool:
     path = _written_path(around, write)
     given = set() if in_one_call else {param.name for param in fn.node.params}.difference(path[:1])
     given.update(n.id for o, _ in around if type(o) is ir.For for n in nodes(o.target) if type(n) is ir.Name)
-    return depends(statement.value, given, path[-1:], assigned_in(fn.body))
+    return depends(statement.value, given, path, assigned_in(fn.body))
 
 
 def assigned_in(code: Sequence[ir.Node]) -> dict[str, list[ir.Node]]:
@@ -170,15 +170,17 @@ def assigned_in(code: Sequence[ir.Node]) -> dict[str, list[ir.Node]]:
 def depends(
     value: ir.Node, given: set[str], place: tuple[str, ...], assigned: dict[str, list[ir.Node]]
 ) -> bool:
-    """Whether an expression mentions one of the names that are given, or the place itself, perhaps through variables."""
+    """Whether an expression mentions one of the names that are given, or the place itself, perhaps through variables. place: the
+    names that lead there; an attribute is no variable of the same name."""
+    kind = ir.Attr if len(place) > 1 else ir.Name
     todo = [value]
     while todo:
         for node in nodes(todo.pop()):
-            name = last_name(node)
-            if name in place or (type(node) is ir.Name and name in given):
+            itself = type(node) is kind and last_name(node) in place[-1:]
+            if itself or (type(node) is ir.Name and node.id in given):
                 return True
             if type(node) is ir.Name:
-                todo += assigned.pop(name, ())
+                todo += assigned.pop(node.id, ())
     return False
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jitlint.infer.values import NO_CONST, const_of
 from jitlint.link.domains.captures.log import Call, Write
 from jitlint.link.domains.captures.syntax import assigned_in, depends, renews
 from jitlint.link.engine.machine import Machine
@@ -17,17 +18,22 @@ from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 
 
-def is_of_the_turn(m: Machine, call: Call, write: Write) -> bool:
-    """Whether each turn of a loop around a call writes what it is about, and so something else than the turn before."""
+def is_of_the_turn(m: Machine, call: Call, write: Write) -> bool | None:
+    """Whether each turn of a loop around a call writes what it is about, and so something else than the turn before; False where
+    it hands over the same in all turns, None where that is not seen."""
     own = write.fn is call.fn and write.module == call.module
     for loop in _loops(_around(m, call, call.statement)):
         about = {node.id for node in nodes(loop.target) if type(node) is ir.Name}
         if own:
             if loop in _loops(_around(m, call, write.statement)):
-                return _is_about(loop, write, about)
-        elif write.fn is not None and _hands_over(loop, write.fn.name, about):
+                return _is_about(loop, write, about) or None
+            continue
+        given = _handed(loop, write.fn.name) if write.fn is not None else None
+        if given is not None and not about.isdisjoint(given):
             return renews(write)
-    return False
+        if given is not None and given.isdisjoint(_changed(loop)) and not _renews_alone(write):
+            return False
+    return None
 
 
 def _loops(around: Around) -> Iterator[ir.For]:
@@ -45,15 +51,23 @@ def _around(m: Machine, call: Call, statement: int) -> Around:
     return found
 
 
-def _hands_over(loop: ir.For, name: str, about: set[str]) -> bool:
-    """Whether the body of a loop calls a function with what its turn is about."""
-    calls = (node for node in nodes(loop.body) if type(node) is ir.Call and last_name(node.func) == name)
-    return any(
-        type(part) is ir.Name and part.id in about
-        for call in calls
-        for arg in call.args
-        for part in nodes(arg.value)
-    )
+def _handed(loop: ir.For, name: str) -> set[str] | None:
+    """The names in what the body of a loop hands to a function, None if it does not call it."""
+    calls = [node for node in nodes(loop.body) if type(node) is ir.Call and last_name(node.func) == name]
+    args = (arg.value for call in calls for arg in call.args)
+    return {part.id for arg in args for part in nodes(arg) if type(part) is ir.Name} if calls else None
+
+
+def _renews_alone(write: Write) -> bool:
+    """Whether a write may bring another value though its function is given the same."""
+    known = write.value is not None and const_of(write.value) is not NO_CONST
+    return known or renews(write, in_one_call=True)
+
+
+def _changed(loop: ir.For) -> set[str]:
+    """The names that the body of a loop sets."""
+    added = {n.target.id for n in nodes(loop.body) if type(n) is ir.AugAssign and type(n.target) is ir.Name}
+    return {*assigned_in(loop.body), *added}
 
 
 def _is_about(loop: ir.For, write: Write, about: set[str]) -> bool:

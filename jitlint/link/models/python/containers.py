@@ -43,6 +43,7 @@ from jitlint.link.values.boxes import (
     const_int,
     copy_box,
     forget_length,
+    lose,
     make_map,
     make_seq,
     owned,
@@ -305,8 +306,7 @@ def _map_pop(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     if found is None:
         return or_unknown(default)
     if _exactly(box, key):
-        if owned(f, box):
-            del box.entries[const_of(key)]
+        lose(f, box, key)
         return found
     return found if default is None else join(found, default)
 
@@ -375,6 +375,8 @@ def _popitem(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
 def _map_clear(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     if owned(f, box):
         box.entries, box.rest, box.key = {}, None, None
+    for key in list(box.entries):
+        lose(f, box, py(key))
     return NONE
 
 
