@@ -40,7 +40,8 @@ class Wrap(msgspec.Struct, frozen=True):
     looks: it traces to see what the function would do, and nothing is kept to be run. real: integers have no derivative
     here, neither as arguments, unless a filter leaves them out, nor as results. forward: a derivative that is not transposed, so that no backward rule runs.
     specs: per-argument specifications, where None lets an argument pass as it is. untouched: all arguments do. results:
-    what is said about each result in the same way. pushes: a derivative that goes forwards only. lacks: what the transformed
+    what is said about each result in the same way. pushes: a derivative that goes forwards only. pushes_around: one that goes
+    forwards around one that goes backwards. lacks: what the transformed
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
     outside. mute: its function must give nothing. asks: it is not called without its function,
@@ -73,6 +74,7 @@ class Wrap(msgspec.Struct, frozen=True):
     real: bool = False
     forward: bool = False
     pushes: bool = False
+    pushes_around: bool = False
     lacks: tuple[Lack, ...] = ()
     doc: str = ""
     closed: bool = False

@@ -13,6 +13,8 @@ SPREAD: Final = 128
 CHECKED: Final = 512
 """Checks at run time become results."""
 
+TWICE: Final = 1 << 23
+"""A derivative backwards inside of one forwards: what rules of `jax.custom_vjp` do is differentiated forwards."""
 BOTH: Final = 1 << 22
 """One branch of a choice that is made for each element by itself: the code runs for all of them, and results are picked."""
 

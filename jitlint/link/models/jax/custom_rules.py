@@ -18,12 +18,26 @@ from jitlint.infer.grounds import SEEN
 from jitlint.infer.keys import KeyUses
 from jitlint.infer.lattice import modes_among, traced_modes
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import BACK, BEHIND, SMOOTH, UNKNOWN, Arr, Func, L, S, Tree, Tup, Value, Xform
+from jitlint.infer.values import (
+    BACK,
+    BEHIND,
+    SMOOTH,
+    UNKNOWN,
+    Arr,
+    Func,
+    L,
+    S,
+    Tree,
+    Tup,
+    Value,
+    Xform,
+    mode_letters,
+)
 from jitlint.link.engine import evaluator, events, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
-from jitlint.link.engine.world import OWN
+from jitlint.link.engine.world import OWN, TWICE
 from jitlint.link.models.jax import arity, demands, lacks, leaf_shapes, mapping
 from jitlint.link.tables.ir_walk import inner_functions, last_name, names_read
 from jitlint.link.tables.results import only_returned
@@ -51,6 +65,12 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         )  # fmt: skip
     if x.spec.name == _BACKWARD and _gets_tracer(m, f, at, x, args):
         return UNKNOWN
+    if x.spec.name == _BACKWARD and f.world.modes & TWICE and _is_rule(f, x):
+        m.emit(
+            f, TransformMisuse, at, next(iter(args.pos), None),
+            transform=x.spec.name, problem="no-rule", parameter="", detail=mode_letters(L),
+        )  # fmt: skip
+        return UNKNOWN
     before = keys.uses_of(f)
     smooth = modes_among((*args.pos, *args.kw.values())) & (L | REACH)
     body = evaluator.call(m, by_own_rule(f), at, x.target, args)
@@ -67,13 +87,18 @@ def _gets_tracer(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Whether something is traced where `nondiff_argnums` says that nothing is, as each rule would get it from another trace; it
     is recorded. What the rules of the function hand on is refused where they got it."""
     sig, numbers = signature(x.target), constant_ints(x.options.get("nondiff_argnums", UNKNOWN))
-    if sig is None or any(type(rule) is Func and rule.fn is f.fn for _, rule in x.rules):
+    if sig is None or _is_rule(f, x):
         return False
     names = [param.name for param in sig.positional]
     placed = [n for n in numbers or () if 0 <= n < min(len(args.pos), len(names))]
     return any(
         events.emit_static(m, f, at, describe(x.target), names[n], args.pos[n], _UNEXPECTED) for n in placed
     )
+
+
+def _is_rule(f: Frame, x: Xform) -> bool:
+    """Whether the code that runs is that of a rule of the function."""
+    return any(type(rule) is Func and rule.fn is f.fn for _, rule in x.rules)
 
 
 def by_own_rule(f: Frame) -> Frame:

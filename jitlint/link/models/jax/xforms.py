@@ -37,7 +37,7 @@ from jitlint.link.engine.budgets import MAX_STACK
 from jitlint.link.engine.domain import Repeat, Transformed
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Site
-from jitlint.link.engine.world import CHECKED, World
+from jitlint.link.engine.world import CHECKED, TWICE, World
 from jitlint.link.models.arrays import layers
 from jitlint.link.models.jax import (
     arity,
@@ -179,7 +179,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     if demands.refuses_arguments(m, f, at, x, args) or arity.lacks_argument(m, f, at, x, args):
         return UNKNOWN
     arrived = arrival.arguments(m, f, at, x, sig, args)
-    world = _world_inside(f, x)
+    world = _world_inside(f, x, args)
     steps = _steps(f, x, at)
     ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
     inner = scopes.in_world(f, world, steps, ground)
@@ -263,10 +263,12 @@ def _sets_up(target: Value) -> bool:
     return naming.begins_with(target.fn.name, words.setting_up)
 
 
-def _world_inside(f: Frame, x: Xform) -> World:
+def _world_inside(f: Frame, x: Xform, args: Args) -> World:
     spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
     world = world.but(marks=CHECKED) if spec.result == "checkify" else world
+    within = spec.modes & L and not spec.pushes and f.world.pushed and modes_among(args.pos) & L
+    world = world.but(marks=TWICE) if spec.pushes_around or within else world
     maps = spec.specs or "axis_name" in x.options or lanes.follows(x, world)
     return varying.mapped(x, world) if maps else world
 
