@@ -203,6 +203,8 @@ class Compilation(msgspec.Struct, frozen=True):
     makers: dict[str, tuple[str, ...]]
     giving: frozenset[str]
     same_shape: frozenset[str]
+    hashes_function: frozenset[str]
+    weighty: frozenset[str]
 
 
 class Captures(msgspec.Struct, frozen=True):

@@ -25,6 +25,10 @@ to a jitted function. Arrays refuse that:
 
 A module of Flax Linen has a hash only as long as nobody applies it: inside of ``init`` and ``apply`` it holds variables.
 
+The function itself is looked up by its hash as well, by `jax.jit`, `jax.checkpoint` and the loops and branches of `jax.lax`. An object
+that is called like a function has none if it is a dataclass that is not frozen, or a module that holds arrays; wrap the call in a
+function: `jax.lax.scan(lambda c, x: cell(c, x), ...)`.
+
 A traced value as a static argument of an inner jitted function fails with the same message: traced values have no hash.
 """,
     instead="""\
@@ -58,7 +62,9 @@ def total(x, widths):
 
 total(jnp.ones(4), widths=(1, 2))
 """,
-    outcome=Raises(("ValueError",), says=r"[Nn]on-hashable|unhashable|metadata fields"),
+    outcome=Raises(
+        ("ValueError", "TypeError"), says=r"[Nn]on-hashable|unhashable|metadata fields|call __hash__ on modules"
+    ),
     since="0.1",
     remedy=Remedy(
         Safety.UNSAFE,
@@ -99,6 +105,11 @@ def check(event: TransformMisuse) -> Report | None:
             f" `apply` runs `{event.parameter}`",
             _MODULES,
         )
+    if event.problem == "unhashable-function":
+        return Report(
+            f"`{event.transform}` keeps what it traces under its function, but {event.detail}{',' if ',' in event.detail else ''} has no hash",
+            _of_function(event),
+        )
     if event.problem != "unhashable-static":
         return None
     argument = f"the static argument `{event.parameter}`" if event.parameter else "a static argument"
@@ -111,3 +122,14 @@ def check(event: TransformMisuse) -> Report | None:
         if value.startswith("the module")
         else "pass a tuple or a frozen dataclass; arrays and traced values must not be static",
     )
+
+
+def _of_function(event: TransformMisuse) -> str:
+    """What to hand over in place of an object without a hash."""
+    if "holds variables" in event.detail:
+        lifted = event.transform.rpartition(".")[2]
+        return f"use `flax.linen.{lifted}`, which lifts the module, or wrap the call in a function"
+    filtered = (
+        "" if "holds" not in event.detail or event.transform != "jax.jit" else "use `equinox.filter_jit`, or "
+    )
+    return f"{filtered}wrap the call in a function: `lambda *args: module(*args)`"

@@ -31,6 +31,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import hashed
 from jitlint.link.values.questions import no_arrays
 
 _CARRYING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "jvp", "vjp"})
@@ -43,6 +44,9 @@ _DEPTH: Final = 6
 
 def check(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
     """A library function is about to trace its functions with these arguments."""
+    functions = (named[one.function] for one in spec.run if one.function in named)
+    if not f.world.eager_jit and any(hashed.refuses(m, f, at, spec.name, given) for given in functions):
+        return
     if spec.result not in _CARRYING or f.world.eager_jit or m.guards or not spec.name.startswith(_LIBRARY):
         return
     for name in _TRACED:

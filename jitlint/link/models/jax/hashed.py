@@ -1,0 +1,79 @@
+"""Objects that are called like functions, where JAX keeps what it has compiled under the function (layer: ``link``, room ``models``).
+
+What it does: says of an object that is handed over as the function, and has no hash: a dataclass, a module that holds arrays. What it
+does not: speak of bound methods, which Python hashes by the identity of their object, unless a library makes modules of them.
+Source: measured, for `jax.jit`, `jax.checkpoint` and the loops and branches of `jax.lax`; `jax.vmap` and `jax.grad` keep nothing.
+"""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.grounds import SEEN
+from jitlint.infer.objects import is_cold
+from jitlint.infer.values import Arr, Bound, ExtInst, Inst, Seq, Tup, Value, alternatives
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import boundaries
+from jitlint.link.values.questions import no_arrays
+
+_LEAVES = "eqx"
+_BOUND = "holds variables"
+_DEPTH = 4
+
+
+def refuses(m: Machine, f: Frame, at: int, transform: str, function: Value) -> bool:
+    """Record that a function cannot be hashed. Answers whether it certainly cannot."""
+    if transform not in lexicon().compilation.hashes_function or m.guards:
+        return False
+    reasons = [_reason(f, alt) for alt in alternatives(function)]
+    if not reasons or not all(reasons):
+        return False
+    stands_in = any(type(one) is Inst and is_cold(one) for one in map(_receiver, alternatives(function)))
+    m.emit(
+        f, TransformMisuse, at, None, Confidence.LIKELY if stands_in else None,
+        transform=transform, problem="unhashable-function", parameter="", detail=reasons[0],
+    )  # fmt: skip
+    return True
+
+
+def _receiver(value: Value) -> Value:
+    """The object that is called: of a bound method of a module whose fields are leaves, the module."""
+    owner = value.recv if type(value) is Bound else None
+    return owner if type(owner) is Inst and owner.cls.role == _LEAVES else value
+
+
+def _reason(f: Frame, value: Value) -> str:
+    value = _receiver(value)
+    if type(value) is ExtInst:
+        return _layer(value)
+    if type(value) is not Inst or value.cls.extern:
+        return ""
+    name = str(value.cls.name)
+    if value.cls.role == _LEAVES:
+        held = _held(value, _DEPTH)
+        return f"the module `{name}`, which holds {held}" if held else ""
+    if value.cls.role == no_arrays.NO_LEAVES:
+        runs = f.fn is not None and type(f.recv) is Inst and f.recv.cls.role == no_arrays.NO_LEAVES
+        applied = runs and f.fn is not None and boundaries.runs_module(f.fn)
+        return f"the module `{name}`, which {_BOUND} while it is applied" if applied else ""
+    why = boundaries.unhashable(value) if not value.cls.role else ""
+    return f"an object of `{name}`" if why == name else f"an object of `{why}`" if why else ""
+
+
+def _layer(value: ExtInst) -> str:
+    held = value.dotted in lexicon().compilation.weighty
+    return f"a `{value.dotted}`, which holds arrays" if held else ""
+
+
+def _held(value: Value, depth: int) -> str:
+    """What in a module has no hash, or ""."""
+    if type(value) is Arr:
+        return "arrays" if value.kind is SEEN and not value.weak and not value.host else ""
+    if type(value) is ExtInst:
+        return "layers with arrays" if _layer(value) else ""
+    parts = (
+        value.attrs.values() if type(value) is Inst else value.items if isinstance(value, (Seq, Tup)) else ()
+    )
+    return next((found for part in parts or () if depth and (found := _held(part, depth - 1))), "")
