@@ -14,6 +14,7 @@ from jitlint.infer.values import (
     UNKNOWN,
     Bound,
     Class,
+    Ext,
     ExtInst,
     Func,
     Inst,
@@ -123,7 +124,9 @@ def hand_over(m: Machine, f: Frame, handed: Handed, args: Args) -> Value:
 
 
 def made_instead(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value | None:
-    """What a class gives whose ``__new__`` makes no object of it; None when it may make one."""
+    """What a class gives that is a dict, or whose ``__new__`` makes no object of it; None when it may make one."""
+    if info.shape == "dict":
+        return evaluator.call(m, f, at, Ext("builtins.dict"), args)
     new = next((cls.namespace["__new__"] for cls in mro(info) if "__new__" in cls.namespace), None)
     if type(new) is not Func or any(last_name(node) == "__new__" for node in new.fn.parts):
         return None

@@ -231,8 +231,6 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
     """``C(...)``."""
     if is_enumeration(info):
         return Py("static")
-    if info.shape == "dict":
-        return evaluator.call(m, f, at, Ext("builtins.dict"), args)
     handed = m.transforms.handed.get(f"{info.module.name}.{info.qualname}")
     if handed is not None:
         callbacks.hand_over(m, f, handed, args)

@@ -63,7 +63,8 @@ def total(x, widths):
 total(jnp.ones(4), widths=(1, 2))
 """,
     outcome=Raises(
-        ("ValueError", "TypeError"), says=r"[Nn]on-hashable|unhashable|metadata fields|call __hash__ on modules"
+        ("ValueError", "TypeError"),
+        says=r"[Nn]on-hashable|unhashable|metadata fields|call __hash__ on modules",
     ),
     since="0.1",
     remedy=Remedy(

@@ -63,13 +63,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             f, TransformMisuse, at, when=(_Bare(m, x),),
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
         )  # fmt: skip
-    if x.spec.name == _BACKWARD and _gets_tracer(m, f, at, x, args):
-        return UNKNOWN
-    if x.spec.name == _BACKWARD and f.world.modes & TWICE and _is_rule(f, x):
-        m.emit(
-            f, TransformMisuse, at, next(iter(args.pos), None),
-            transform=x.spec.name, problem="no-rule", parameter="", detail=mode_letters(L),
-        )  # fmt: skip
+    if x.spec.name == _BACKWARD and (_gets_tracer(m, f, at, x, args) or _is_pushed(m, f, at, x, args)):
         return UNKNOWN
     before = keys.uses_of(f)
     smooth = modes_among((*args.pos, *args.kw.values())) & (L | REACH)
@@ -94,6 +88,17 @@ def _gets_tracer(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return any(
         events.emit_static(m, f, at, describe(x.target), names[n], args.pos[n], _UNEXPECTED) for n in placed
     )
+
+
+def _is_pushed(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Whether a rule calls its own function while it is differentiated forwards itself; it is recorded."""
+    if not f.world.modes & TWICE or not _is_rule(f, x):
+        return False
+    m.emit(
+        f, TransformMisuse, at, next(iter(args.pos), None),
+        transform=x.spec.name, problem="no-rule", parameter="", detail=mode_letters(L),
+    )  # fmt: skip
+    return True
 
 
 def _is_rule(f: Frame, x: Xform) -> bool:
