@@ -22,6 +22,7 @@ from jitlint.syntax.children import below
 
 _MUTABLE: Final = "mutable"
 _VALUED: Final = "value_and_grad"
+_APPLY: Final = "apply_fn"
 _AUX: Final = "has_aux"
 
 
@@ -40,6 +41,18 @@ def old_part(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[st
         part = given.get(name)
         if type(part) is ir.Attr and type(part.obj) is ir.Name:
             return part
+    return _of_state(loss, given)
+
+
+def _of_state(loss: FuncInfo, given: dict[str, ir.Expr]) -> ir.Attr | None:
+    """The old version in a state that the function gets as a whole, and whose model it applies."""
+    for made in _made(loss):
+        func = made.func
+        owner = func.obj if type(func) is ir.Attr and func.name == _APPLY else None
+        state = given.get(owner.id) if type(owner) is ir.Name else None
+        changed = changed_by(made)
+        if type(state) is ir.Name and len(changed) == 1:
+            return ir.Attr(state.at, state, changed.pop())
     return None
 
 
@@ -54,14 +67,17 @@ def _differentiated(m: Machine, f: Frame, func: ir.Expr) -> FuncInfo | None:
 
 def _changed(loss: FuncInfo) -> list[str]:
     """The parameters that hold collections which a model changes, where the function gives the new ones as its second result."""
+    params = {param.name for param in loss.node.params}
+    return [name for call in _made(loss) for name in _mutable(loss, call) if name in params]
+
+
+def _made(loss: FuncInfo) -> list[ir.Call]:
+    """The calls of which a function gives a result as the second of its own."""
     result = only_returned(loss.parts)
     aux = result.elts[1] if type(result) is ir.Tuple and len(result.elts) == 2 else None
     names = {part.id for part in below(aux) if type(part) is ir.Name}
-    params = {param.name for param in loss.node.params}
-    made = [
-        part.value for part in loss.parts if type(part) is ir.Assign and not names.isdisjoint(bound_by(part))
-    ]
-    return [name for call in made if type(call) is ir.Call for name in _mutable(loss, call) if name in params]
+    bound = [part for part in loss.parts if type(part) is ir.Assign and not names.isdisjoint(bound_by(part))]
+    return [part.value for part in bound if type(part.value) is ir.Call]
 
 
 def changed_by(call: ir.Call) -> set[str]:

@@ -93,6 +93,7 @@ def _gone(node: ir.Assign, lost: Lost) -> list[str]:
 def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
     """Some variables that an assignment binds are read by nobody."""
     _check_unread(m, f, fn, node, gone)
+    _check_stored(m, f, fn, node, call, gone)
     _check_optimiser(m, f, fn, node, call, gone)
     carried.check(m, f, fn, node, call, gone)
     old = auxiliary.old_part(m, f, node, call, gone)
@@ -109,6 +110,21 @@ def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: lis
         place = _keeps(m, f, fn, *part) if part is not None else None
         if part is not None and place is not None:
             _lost(m, f, node, part[1], place, name)
+
+
+def _check_stored(
+    m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]
+) -> None:
+    """A part of an object goes into a call beside others, which are stored when they come back, while it has a variable of its
+    name: ``self.params, rest, loss = self.step(self.params, self.rest)``."""
+    params = {param.name for param in fn.node.params}
+    kept = {_owner(part, params) for target in node.targets for part in below(target)} - {""}
+    for arg in call.args:
+        part = arg.value
+        if type(part) is not ir.Attr or part.name not in gone or not _owner(part, kept):
+            continue
+        if not any(_stores(other, part.name) for other in _everywhere(fn)):
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=part.name)
 
 
 def _check_optimiser(
