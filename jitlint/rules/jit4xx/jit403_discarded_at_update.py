@@ -69,6 +69,11 @@ mark(jnp.zeros(3), 1)
 @RULE.on(DroppedUpdate)
 def check(event: DroppedUpdate) -> Report | None:
     """Report updates that stand alone, and new parts of a state that are lost."""
+    if event.rebuilt:
+        return Report(
+            f"`{event.rebuilt}` is made of the parts of `{event.kept}` alone, so that it never changes",
+            f"compute what a step changes, or return `{event.kept}` as it is",
+        )
     if event.kept:
         return Report(
             f"the old `{event.kept}` goes on here: the new one is computed, and nothing reads it",

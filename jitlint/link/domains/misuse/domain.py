@@ -17,6 +17,7 @@ from jitlint.link.domains.misuse import (
     lent,
     lost_fields,
     metadata,
+    rebuilt,
     stale,
     static_fields,
     static_objects,
@@ -98,6 +99,7 @@ class Misuse(Domain[None]):
         """An object is made."""
         if type(value) is Inst:
             static_objects.made(self._made, f, at, value)
+        rebuilt.made(self.m, f, at, value)
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """Who builds an object may fill it."""
