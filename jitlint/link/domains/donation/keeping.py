@@ -1,18 +1,23 @@
 """Objects that hold what they were made of, as it is (layer: ``link``, room ``domains``).
 
 What it does: says under which names and numbers the arguments of a constructor are found afterwards. What it does not:
-read constructors; a class that has one of its own may put something else there.
+run constructors; what one that is written out sets an attribute to is there.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Class
+from jitlint.infer.values import Class, Func
 from jitlint.link.domains.donation.walker import Walker
+from jitlint.link.tables.ir_walk import bound_by
 from jitlint.link.values.fields import ordered_fields
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
+
+_INIT: Final = "__init__"
 
 
 def kept(w: Walker, node: ir.Call, name: str | None) -> list[tuple[str, ...]] | None:
@@ -26,7 +31,7 @@ def kept(w: Walker, node: ir.Call, name: str | None) -> list[tuple[str, ...]] | 
         return [(f".{arg.name}",) if arg.name else () for arg in node.args]
     info = _plain_class(w, node.func)
     if info is None:
-        return None
+        return _by_constructor(w, node)
     fields = list(ordered_fields(info))
     numbered = info.shape == "namedtuple"
     out: list[tuple[str, ...]] = []
@@ -41,10 +46,33 @@ def kept(w: Walker, node: ir.Call, name: str | None) -> list[tuple[str, ...]] | 
 
 def _plain_class(w: Walker, func: ir.Expr) -> ClassInfo | None:
     """The class of the project that a name stands for, if its constructor only fills its fields."""
+    info = _class(w, func)
+    if info is None or not info.shape:
+        return None
+    own = any(name in cls.namespace for cls in mro(info) for name in lexicon().buffers.making)
+    return None if own else info
+
+
+def _class(w: Walker, func: ir.Expr) -> ClassInfo | None:
     if type(func) is not ir.Name or (w.fn is not None and func.id in w.fn.node.local_names):
         return None
     value = w.module.scope.vars.get(func.id)
-    if type(value) is not Class or not value.info.shape:
+    return value.info if type(value) is Class else None
+
+
+def _by_constructor(w: Walker, node: ir.Call) -> list[tuple[str, ...]] | None:
+    """The same for a class of its own constructor, as far as that sets attributes to what it gets: ``self.average = params``."""
+    info = _class(w, node.func)
+    init = info.namespace.get(_INIT) if info is not None else None
+    if type(init) is not Func or not init.fn.node.params or len(init.fn.node.params) <= len(node.args):
         return None
-    own = any(name in cls.namespace for cls in mro(value.info) for name in lexicon().buffers.making)
-    return None if own else value.info
+    own, *params = [param.name for param in init.fn.node.params]
+    places: dict[str, tuple[str, ...]] = {}
+    for part in init.fn.body:
+        if type(part) is ir.Assign and type(part.value) is ir.Name and len(part.targets) == 1:
+            target = part.targets[0]
+            if type(target) is ir.Attr and type(target.obj) is ir.Name and target.obj.id == own:
+                places[part.value.id] = (*places.get(part.value.id, ()), f".{target.name}")
+    rebound = {name for part in init.fn.parts for name in bound_by(part)}
+    names = [arg.name or params[i] for i, arg in enumerate(node.args)]
+    return [places.get(name, ()) if name not in rebound else () for name in names]
