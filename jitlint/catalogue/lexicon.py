@@ -383,6 +383,7 @@ class Contracts(msgspec.Struct, frozen=True):
     stream_methods: frozenset[str]
     asks_since: dict[str, tuple[str, ...]]
     collectives: dict[str, str]
+    axis_layers: dict[str, str]
     resolving: frozenset[str]
     renewing: frozenset[str]
     averaging: frozenset[str]

@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.places import Step
-from jitlint.infer.values import Py
+from jitlint.infer.values import NONE, ExtInst, Py, Value
 from jitlint.link.domains.misuse import bare
 from jitlint.link.engine import hosts
 from jitlint.link.engine.domain import Library
@@ -25,6 +25,8 @@ from jitlint.link.models.jax.xforms import CALLED
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
+_AXIS: Final = "$axis"
+"""Where a layer remembers over which axis it takes averages."""
 _OVER_MESH: Final = "shard_map"
 
 
@@ -35,12 +37,24 @@ class Axes:
         self._m = m
         self._names: set[str] | None = None
         self._any = False
-        self._short = {name.rpartition(".")[2] for name in lexicon().contracts.collectives}
+        words = lexicon().contracts
+        self._short = {name.rpartition(".")[2] for name in (*words.collectives, *words.axis_layers)}
 
     def heard(self, f: Frame, library: Library) -> None:
         """A collective is called."""
         place = int(lexicon().contracts.collectives[library.dotted])
-        axis = library.args.get(place, "axis_name")
+        self._look_for(f, library, library.args.get(place, "axis_name"))
+
+    def heard_layer(self, f: Frame, library: Library) -> None:
+        """A layer is made that takes averages over an axis, or called where maps bind others."""
+        made = lexicon().contracts.axis_layers.get(library.dotted)
+        if made is not None and type(library.result) is ExtInst:
+            library.result.attrs[_AXIS] = library.args.get(int(made), "axis_name") or NONE
+        elif made is None and type(library.owner) is ExtInst and f.world.axes:
+            self._look_for(f, library, library.owner.attrs.get(_AXIS))
+
+    def _look_for(self, f: Frame, library: Library, axis: Value | None) -> None:
+        """Record an axis of which nothing binds the name."""
         if type(axis) is not Py or not isinstance(axis.const, str):
             return
         caller = next((s for s in f.steps if s.message == CALLED and s.because == "seen"), None)

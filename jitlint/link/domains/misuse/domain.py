@@ -51,6 +51,7 @@ class Misuse(Domain[None]):
         words = lexicon()
         return (
             dotted in words.contracts.collectives
+            or dotted.removesuffix(".__call__") in words.contracts.axis_layers
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
             or dotted in late.SETTERS
@@ -71,6 +72,8 @@ class Misuse(Domain[None]):
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
+        elif library.dotted.removesuffix(".__call__") in lexicon().contracts.axis_layers:
+            self._axes.heard_layer(f, library)
         elif library.dotted in lexicon().arrays.fills:
             cutting.check_fill(self.m, f, library.at, library.dotted, library.args)
         elif library.dotted in lexicon().arrays.takes_in:

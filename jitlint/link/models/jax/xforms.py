@@ -391,7 +391,7 @@ def _custom_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> Va
     if x.spec.result == "first":
         parts = iteration.known_items(result) if type(result) is Tup else None
         return parts[0] if parts is not None and len(parts) == 2 else UNKNOWN
-    return result
+    return Tup((result, UNKNOWN)) if x.spec.result == "with_state" else result
 
 
 def _static_inside(x: Xform, sig: Signature) -> tuple[set[int], set[str]]:
