@@ -79,6 +79,7 @@ PROGRAMS: dict[str, str] = {
         "jax.experimental.pallas.run_state(lambda r: r.__setitem__(..., f(r[...])))(ONE)"
     ),
     "equinox.filter_jit": "equinox.filter_jit(f)(ONE)",
+    "equinox.nn.make_with_state": "equinox.nn.make_with_state(f)(ONE)",
     "equinox.filter_vmap": "equinox.filter_vmap(f)(MANY)",
     "equinox.filter_pmap": "equinox.filter_pmap(f)(MANY[:1])",
     "equinox.filter_grad": "equinox.filter_grad(f)(ONE)",
