@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jitlint.infer.values import Func
+from jitlint.infer.values import Func, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import by_parameter
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
@@ -22,14 +23,25 @@ if TYPE_CHECKING:
 
 def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     """How what a call gives changes from turn to turn, as far as what it is given does; "" when it does not."""
-    func = paths.peek(around.m, around.f, node.func) if isinstance(node.func, (ir.Name, ir.Attr)) else None
-    if type(func) is not Func or func.owner is not None or any(arg.star for arg in node.args):
+    func, own = _called(around, node.func)
+    if type(func) is not Func or (func.owner is not None and not own) or any(arg.star for arg in node.args):
         return ""
     result = only_result(func.fn.body)
     if not isinstance(result, (ir.BinOp, ir.Call)):
         return ""
-    given = {name: (around, value) for name, value in by_parameter(node, func.fn.node.params)}
+    given = {name: (around, value) for name, value in by_parameter(node, func.fn.node.params[own:])}
     inner = Frame(func.fn.module, func.scope, HOST)
     inner.fn = func.fn
     table = around.m.texts.table(inner)
     return around.within(inner, table, given).scalar(result, depth - 1)
+
+
+def _called(around: Variation, func: ir.Expr) -> tuple[Value | None, int]:
+    """What is called, and how many of its parameters are not given there: the object, of a method or of one that is called itself."""
+    if not isinstance(func, (ir.Name, ir.Attr)):
+        return None, 0
+    value = paths.peek(around.m, around.f, func)
+    if type(value) is Inst:
+        return find_method(value, "__call__"), 1
+    owner = paths.peek(around.m, around.f, func.obj) if value is None and type(func) is ir.Attr else None
+    return (find_method(owner, func.name), 1) if type(owner) is Inst and type(func) is ir.Attr else (value, 0)

@@ -36,8 +36,10 @@ def check_result(
     m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value], result: Value
 ) -> None:
     """The function has run. Record a result whose shape is not the described one: JAX compares them when it comes back."""
-    if _DESCRIBED not in spec.params or m.guards or f.world.looks or f.world.modes & B:
-        return  # what is mapped arrives with more axes, or with none, as the callback asks for
+    method = named.get("vmap_method")
+    each = type(method) is Py and method.const == "sequential"
+    if _DESCRIBED not in spec.params or m.guards or f.world.looks or (f.world.modes & B and not each):
+        return  # what is mapped arrives with more axes, or one after the other, as the callback asks for
     told = named.get(_DESCRIBED)
     pairs = [(told, result)]
     if type(told) is Tup and type(result) is Tup and len(told.items) == len(result.items):
