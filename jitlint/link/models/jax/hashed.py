@@ -62,9 +62,13 @@ def _reason(f: Frame, value: Value) -> str:
     return f"an object of `{name}`" if why == name else f"an object of `{why}`" if why else ""
 
 
+def is_heavy(value: Value) -> bool:
+    """Whether it is a layer of a library that holds arrays, and is hashed by them."""
+    return type(value) is ExtInst and value.dotted in lexicon().compilation.weighty
+
+
 def _layer(value: ExtInst) -> str:
-    held = value.dotted in lexicon().compilation.weighty
-    return f"a `{value.dotted}`, which holds arrays" if held else ""
+    return f"the layer `{value.dotted}`, which holds arrays" if is_heavy(value) else ""
 
 
 def _held(value: Value, depth: int) -> str:

@@ -46,6 +46,7 @@ from jitlint.link.models.jax import (
     carries,
     custom_rules,
     demands,
+    hashed,
     leaf_shapes,
     lifted,
     mapping,
@@ -95,7 +96,7 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
 def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
     staged = bool(spec.modes & S)
     known = type(target) in operands.FUNCTIONS
-    known = known or (bool(spec.axes) and layers.is_layer(target))
+    known = known or (bool(spec.axes) and layers.is_layer(target)) or hashed.is_heavy(target)
     if staged:
         key = (f.module.name, at)
         m.jit_sites[key] = m.jit_sites.get(key, False) or known
