@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Class, Func
 from jitlint.link.domains.donation.walker import Walker
-from jitlint.link.tables.ir_walk import bound_by
+from jitlint.link.tables.ir_walk import bound_by, last_name, path_text
 from jitlint.link.values.fields import ordered_fields
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
@@ -66,13 +66,21 @@ def _by_constructor(w: Walker, node: ir.Call) -> list[tuple[str, ...]] | None:
     init = info.namespace.get(_INIT) if info is not None else None
     if type(init) is not Func or not init.fn.node.params or len(init.fn.node.params) <= len(node.args):
         return None
-    own, *params = [param.name for param in init.fn.node.params]
-    places: dict[str, tuple[str, ...]] = {}
-    for part in init.fn.body:
-        if type(part) is ir.Assign and type(part.value) is ir.Name and len(part.targets) == 1:
-            target = part.targets[0]
-            if type(target) is ir.Attr and type(target.obj) is ir.Name and target.obj.id == own:
-                places[part.value.id] = (*places.get(part.value.id, ()), f".{target.name}")
-    rebound = {name for part in init.fn.parts for name in bound_by(part)}
+    _, *params = [param.name for param in init.fn.node.params]
+    places = _set_by(init.fn)
     names = [arg.name or params[i] for i, arg in enumerate(node.args)]
-    return [places.get(name, ()) if name not in rebound else () for name in names]
+    return [places.get(name, ()) for name in names]
+
+
+def _set_by(init: FuncInfo) -> dict[str, tuple[str, ...]]:
+    """The attributes that a constructor sets to each of its parameters, if it never sets that to something else."""
+    own = init.node.params[0].name
+    rebound = {name for part in init.parts for name in bound_by(part)}
+    places: dict[str, tuple[str, ...]] = {}
+    for part in init.body:
+        if type(part) is not ir.Assign or type(part.value) is not ir.Name or len(part.targets) != 1:
+            continue
+        target, name = part.targets[0], part.value.id
+        if last_name(target) and path_text(target) == f"{own}.{last_name(target)}" and name not in rebound:
+            places[name] = (*places.get(name, ()), f".{last_name(target)}")
+    return places

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import UNKNOWN, Tree, Tup, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
@@ -23,15 +24,20 @@ def made(m: Machine, f: Frame, at: int, value: Value) -> None:
         return
     call = m.texts.table(f).calls.get(at)
     owner = _source(call, list(fields.ordered_fields(value.cls))) if call is not None else ""
-    if not owner or not any(param.name == owner for param in f.fn.node.params):
-        return
+    given = any(param.name == owner for param in f.fn.node.params)
+    if given and _is_beside(f, call) and _may_be(f.scope.vars.get(owner, UNKNOWN), value.cls):
+        m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, rebuilt=value.cls.name, kept=owner)
+
+
+def _is_beside(f: Frame, call: ir.Call | None) -> bool:
+    """Whether a function gives what a call makes beside something else."""
     statement = surroundings.statement(f)
     given = statement.value if type(statement) is ir.Return else None
-    beside = type(given) is ir.Tuple and len(given.elts) > 1 and any(part is call for part in given.elts)
-    old = f.scope.vars.get(owner, UNKNOWN)
-    same = type(old) is Tree or old is UNKNOWN or (type(old) is Tup and old.cls is value.cls)
-    if beside and same:
-        m.emit(f, DroppedUpdate, at, None, Confidence.LIKELY, rebuilt=value.cls.name, kept=owner)
+    return type(given) is ir.Tuple and len(given.elts) > 1 and any(part is call for part in given.elts)
+
+
+def _may_be(value: Value, cls: ClassInfo) -> bool:
+    return type(value) is Tree or value is UNKNOWN or (type(value) is Tup and value.cls is cls)
 
 
 def _source(call: ir.Call, names: list[str]) -> str:
