@@ -12,7 +12,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.objects import is_cold
-from jitlint.infer.values import Arr, Bound, ExtInst, Inst, Seq, Tup, Value, alternatives
+from jitlint.infer.values import Arr, Bound, ExtInst, Func, Inst, Seq, Tup, Value, alternatives
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
@@ -39,8 +39,11 @@ def refuses(m: Machine, f: Frame, at: int, transform: str, function: Value) -> b
 
 
 def _receiver(value: Value) -> Value:
-    """The object that is called: of a bound method of a module whose fields are leaves, the module."""
-    owner = value.recv if type(value) is Bound else None
+    """The object that is called: of a bound method of a module whose fields are leaves, which the library makes a module of unless its
+    name is one of Python's own, the module."""
+    func = value.func if type(value) is Bound else None
+    wrapped = type(func) is Func and not func.fn.name.startswith("__")
+    owner = value.recv if type(value) is Bound and wrapped else None
     return owner if type(owner) is Inst and owner.cls.role == _LEAVES else value
 
 
