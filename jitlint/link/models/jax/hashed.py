@@ -19,7 +19,6 @@ from jitlint.link.models.jax import boundaries
 from jitlint.link.values.questions import no_arrays
 
 _LEAVES = "eqx"
-_BOUND = "holds variables"
 _DEPTH = 4
 
 
@@ -39,8 +38,7 @@ def refuses(m: Machine, f: Frame, at: int, transform: str, function: Value) -> b
 
 
 def _receiver(value: Value) -> Value:
-    """The object that is called: of a bound method of a module whose fields are leaves, which the library makes a module of unless its
-    name is one of Python's own, the module."""
+    """The object that is called: of a method that a library makes a module of, as of all but Python's own, its owner."""
     func = value.func if type(value) is Bound else None
     wrapped = type(func) is Func and not func.fn.name.startswith("__")
     owner = value.recv if type(value) is Bound and wrapped else None
@@ -50,7 +48,7 @@ def _receiver(value: Value) -> Value:
 def _reason(f: Frame, value: Value) -> str:
     value = _receiver(value)
     if type(value) is ExtInst:
-        return _layer(value)
+        return f"the layer `{value.dotted}`, which holds arrays" if is_heavy(value) else ""
     if type(value) is not Inst or value.cls.extern:
         return ""
     name = str(value.cls.name)
@@ -60,7 +58,7 @@ def _reason(f: Frame, value: Value) -> str:
     if value.cls.role == no_arrays.NO_LEAVES:
         runs = f.fn is not None and type(f.recv) is Inst and f.recv.cls.role == no_arrays.NO_LEAVES
         applied = runs and f.fn is not None and boundaries.runs_module(f.fn)
-        return f"the module `{name}`, which {_BOUND} while it is applied" if applied else ""
+        return f"the module `{name}`, which holds variables while it is applied" if applied else ""
     why = boundaries.unhashable(value) if not value.cls.role else ""
     return f"an object of `{name}`" if why == name else f"an object of `{why}`" if why else ""
 
@@ -70,16 +68,12 @@ def is_heavy(value: Value) -> bool:
     return type(value) is ExtInst and value.dotted in lexicon().compilation.weighty
 
 
-def _layer(value: ExtInst) -> str:
-    return f"the layer `{value.dotted}`, which holds arrays" if is_heavy(value) else ""
-
-
 def _held(value: Value, depth: int) -> str:
     """What in a module has no hash, or ""."""
     if type(value) is Arr:
         return "arrays" if value.kind is SEEN and not value.weak and not value.host else ""
     if type(value) is ExtInst:
-        return "layers with arrays" if _layer(value) else ""
+        return "layers with arrays" if is_heavy(value) else ""
     parts = (
         value.attrs.values() if type(value) is Inst else value.items if isinstance(value, (Seq, Tup)) else ()
     )
