@@ -56,11 +56,15 @@ def _reason(f: Frame, value: Value) -> str:
         held = _held(value, _DEPTH)
         return f"the module `{name}`, which holds {held}" if held else ""
     if value.cls.role == no_arrays.NO_LEAVES:
-        runs = f.fn is not None and type(f.recv) is Inst and f.recv.cls.role == no_arrays.NO_LEAVES
-        applied = runs and f.fn is not None and boundaries.runs_module(f.fn)
-        return f"the module `{name}`, which holds variables while it is applied" if applied else ""
+        return f"the module `{name}`, which holds variables while it is applied" if _is_applied(f) else ""
     why = boundaries.unhashable(value) if not value.cls.role else ""
-    return f"an object of `{name}`" if why == name else f"an object of `{why}`" if why else ""
+    return f"an object of `{why}`" if why else ""
+
+
+def _is_applied(f: Frame) -> bool:
+    """Whether the code that runs is that of a module, while somebody applies it."""
+    linen = type(f.recv) is Inst and f.recv.cls.role == no_arrays.NO_LEAVES
+    return linen and f.fn is not None and boundaries.runs_module(f.fn)
 
 
 def is_heavy(value: Value) -> bool:
