@@ -227,6 +227,11 @@ def dims_of(value: Value) -> Dims | None:
     return () if is_number(value) else None
 
 
+def may_be_equal(one: Dims, other: Dims) -> bool:
+    """Whether two shapes are not certainly different ones."""
+    return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other))
+
+
 def together(sizes: Sequence[Dims | None]) -> Dims | None:
     """The sizes that arrays have when they are combined element by element; `CLASH` if they cannot be."""
     out: Dims | None = ()

@@ -29,7 +29,7 @@ def harmless(write: Write) -> bool:
         return False
     if fn.node.is_generator or _of_context_manager(fn) or _compiles_anew(fn, write):
         return True
-    found = _around(fn, write.statement)
+    found = around_of(fn, write.statement)
     path = _written_path(found, write)
     if not path:
         return False
@@ -47,7 +47,7 @@ def root_of(write: Write) -> str:
     """What variable leads to the container that is written, or to one that holds it: GLOBAL, LOCAL, PARAMETER; "" when it
     is no variable."""
     fn = write.fn
-    path = _written_path(_around(fn, write.statement), write, through=True) if fn is not None else ()
+    path = _written_path(around_of(fn, write.statement), write, through=True) if fn is not None else ()
     if fn is None or len(path) != 1:
         return ""
     if any(param.name == path[0] for param in fn.node.params):
@@ -60,7 +60,7 @@ def constructs(write: Write) -> bool:
     fn = write.fn
     if fn is None or not fn.node.params or fn.name not in lexicon().captures.first_methods:
         return False
-    path = _written_path(_around(fn, write.statement), write)
+    path = _written_path(around_of(fn, write.statement), write)
     return len(path) > 1 and path[0] == fn.node.params[0].name
 
 
@@ -68,7 +68,7 @@ def only_checked(load: Load) -> bool:
     """Whether the value that is read decides nothing but an assertion, or what to do about an exception."""
     if load.fn is None:
         return False
-    found = _around(load.fn, load.statement)
+    found = around_of(load.fn, load.statement)
     if any(
         type(owner) is ir.Try and block not in (owner.body, owner.orelse, owner.final)
         for owner, block in found
@@ -90,7 +90,7 @@ def only_settings(load: Load) -> bool:
 
 def succeeds(write: Write) -> bool:
     """Whether a successor that is made of an object takes its place, which has the same settings."""
-    found = _around(write.fn, write.statement) if write.fn is not None else ()
+    found = around_of(write.fn, write.statement) if write.fn is not None else ()
     path, statement = _written_path(found, write), _statement(found, write)
     call = statement.value if type(statement) is ir.Assign else None
     given = [arg.value for arg in call.args] if type(call) is ir.Call else []
@@ -101,7 +101,7 @@ def exclusive(first: Call | Write, second: Call | Write) -> bool:
     """Whether one run of a function that does the first thing cannot do the second one later."""
     if first.fn is None or first.fn is not second.fn:
         return False
-    left, right = _around(first.fn, first.statement), _around(first.fn, second.statement)
+    left, right = around_of(first.fn, first.statement), around_of(first.fn, second.statement)
     looped = False
     for (_, one), (owner, other) in zip(left, right):
         if one is not other:
@@ -113,7 +113,8 @@ def exclusive(first: Call | Write, second: Call | Write) -> bool:
     return any(isinstance(block[-1], (ir.Return, ir.Raise)) for block in mine)
 
 
-def _around(fn: FuncInfo, statement: int) -> Around:
+def around_of(fn: FuncInfo, statement: int) -> Around:
+    """What is around a statement of a function."""
     if fn.surroundings is None:
         fn.surroundings = Table(fn.body)
     found: Around = fn.surroundings.around.get(statement, ())
@@ -147,7 +148,7 @@ def renews(write: Write, in_one_call: bool = False) -> bool:
     """Whether each run of a write may bring another value: it changes the place itself, or depends on what its function
     is given or on the turn of a loop. What else a call gives, it may give again. in_one_call: of its function."""
     fn = write.fn
-    around = _around(fn, write.statement) if fn is not None else ()
+    around = around_of(fn, write.statement) if fn is not None else ()
     statement = _statement(around, write)
     if fn is None or write.value is None or type(statement) is not ir.Assign:
         return True

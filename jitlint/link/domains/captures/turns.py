@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from jitlint.infer.values import NO_CONST, const_of
 from jitlint.link.domains.captures.log import Call, Write
-from jitlint.link.domains.captures.syntax import assigned_in, depends, renews
+from jitlint.link.domains.captures.syntax import around_of, assigned_in, depends, renews
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.surroundings import Around, Table
 from jitlint.link.tables.ir_walk import last_name, nodes
@@ -42,13 +42,9 @@ def _loops(around: Around) -> Iterator[ir.For]:
 
 def _around(m: Machine, call: Call, statement: int) -> Around:
     """What is around a statement of the code that makes the call."""
-    fn = call.fn
-    if fn is None:
-        return Table(m.modules[call.module].tree.body).around.get(statement, ())
-    if fn.surroundings is None:
-        fn.surroundings = Table(fn.body)
-    found: Around = fn.surroundings.around.get(statement, ())
-    return found
+    if call.fn is not None:
+        return around_of(call.fn, statement)
+    return Table(m.modules[call.module].tree.body).around.get(statement, ())
 
 
 def _handed(loop: ir.For, name: str) -> set[str] | None:

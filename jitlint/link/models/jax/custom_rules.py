@@ -282,7 +282,9 @@ def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, pr
     items = list(cotangents.items) if type(cotangents) is Tup else []
     for primal, cotangent in zip(primals, items) if len(items) == len(primals) else ():
         before, after = _shape(primal), _shape(cotangent)
-        if before is not None and after is not None and _differ(before, after) and not _is_unchecked(f):
+        if before is None or after is None or fitting.may_be_equal(before, after):
+            continue
+        if not _is_unchecked(f):
             detail = f"{shape_text(after)} for {shape_text(before)}"
             mapping.report(m, f, at, describe(x.target), "rule-shape", detail, "bwd")
             return
@@ -301,11 +303,6 @@ def _shape(value: Value) -> Dims | None:
     return (
         None if type(value) is not Arr or value.softness or value.dtype == "key" else fitting.dims_of(value)
     )
-
-
-def _differ(one: Dims, other: Dims) -> bool:
-    """Whether two shapes certainly are different ones."""
-    return len(one) != len(other) or any(None not in pair and pair[0] != pair[1] for pair in zip(one, other))
 
 
 def _leading(given: list[Value], numbers: list[int]) -> list[Value]:

@@ -18,7 +18,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import boundaries
 from jitlint.link.values.questions import no_arrays
 
-_LEAVES = "eqx"
 _DEPTH = 4
 
 
@@ -42,7 +41,7 @@ def _receiver(value: Value) -> Value:
     func = value.func if type(value) is Bound else None
     wrapped = type(func) is Func and not func.fn.name.startswith("__")
     owner = value.recv if type(value) is Bound and wrapped else None
-    return owner if type(owner) is Inst and owner.cls.role == _LEAVES else value
+    return owner if type(owner) is Inst and owner.cls.role == no_arrays.CALLABLE_LEAVES else value
 
 
 def _reason(f: Frame, value: Value) -> str:
@@ -52,7 +51,7 @@ def _reason(f: Frame, value: Value) -> str:
     if type(value) is not Inst or value.cls.extern:
         return ""
     name = str(value.cls.name)
-    if value.cls.role == _LEAVES:
+    if value.cls.role == no_arrays.CALLABLE_LEAVES:
         held = _held(value, _DEPTH)
         return f"the module `{name}`, which holds {held}" if held else ""
     if value.cls.role == no_arrays.NO_LEAVES:

@@ -46,7 +46,7 @@ def check_result(
         pairs = list(zip(told.items, result.items))
     for description, given in pairs:
         wanted, found = _described(description), _shape_of(given)
-        if wanted is not None and found is not None and not _may_be_equal(wanted, found):
+        if wanted is not None and found is not None and not fitting.may_be_equal(wanted, found):
             m.emit(
                 f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=describe(named[spec.params[0]]),
                 detail=f"described {shape_text(wanted)} as {shape_text(found)}", exception="jax.errors.JaxRuntimeError",
@@ -69,7 +69,3 @@ def _shape_of(value: Value) -> Dims | None:
     if type(value) is Arr and value.kind is SEEN and not value.weak and value.dtype != "key":
         return fitting.shape_of(value)
     return () if type(value) is Py and value.kind in pytrees.NUMBERS and value.const is not NO_CONST else None
-
-
-def _may_be_equal(one: Dims, other: Dims) -> bool:
-    return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other))

@@ -267,9 +267,9 @@ def _sets_up(target: Value) -> bool:
 def _world_inside(f: Frame, x: Xform, args: Args) -> World:
     spec: Wrap = x.spec
     world = f.world.inside(spec.modes, S, spec.looks, spec.kernel, spec.forward, spec.pushes)
-    world = world.but(marks=CHECKED) if spec.result == "checkify" else world
     within = spec.modes & L and not spec.pushes and f.world.pushed and modes_among(args.pos) & L
-    world = world.but(marks=TWICE) if spec.pushes_around or within else world
+    marks = (CHECKED if spec.result == "checkify" else 0) | (TWICE if spec.pushes_around or within else 0)
+    world = world.but(marks=marks) if marks else world
     maps = spec.specs or "axis_name" in x.options or lanes.follows(x, world)
     return varying.mapped(x, world) if maps else world
 

@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Parameter
 from jitlint.infer.about import NOTHING, About
-from jitlint.infer.values import Arr, Py, Seq, Tup, Value, const_of
+from jitlint.infer.values import NO_CONST, Arr, Py, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Args
 
 EXACT: Final = 2**24
@@ -78,20 +78,20 @@ def _far(place: float) -> About:
 
 def _padded(value: Value | None) -> About:
     """What is known of an array that is filled, or filled up, with a number."""
-    const = const_of(value) if type(value) is Py else None
+    const = NO_CONST if value is None else const_of(value)
     return About(padding=PADDING) if type(const) is int and const == PADDING else NOTHING
 
 
 def _place(value: Value | None) -> float:
     if type(value) is Arr:
         return value.about.around
-    const = const_of(value) if type(value) is Py else None
+    const = NO_CONST if value is None else const_of(value)
     return const if isinstance(const, (int, float)) and _is_far(const) else 0
 
 
 def _beyond(end: Value | None) -> float:
     """The end of whole numbers that are drawn, if 32 bits have no room for those before it."""
-    const = const_of(end) if type(end) is Py else None
+    const = NO_CONST if end is None else const_of(end)
     return const if type(const) is int and const > WHOLE else 0
 
 
@@ -103,6 +103,6 @@ def _is_far(const: float) -> bool:
 def _of_elements(value: Value | None) -> float:
     """The smallest of some whole numbers for all of which 32 bits have no room."""
     items = value.items if isinstance(value, (Seq, Tup)) else None
-    numbers = [const_of(item) if type(item) is Py else None for item in items or ()]
+    numbers = [const_of(item) for item in items or ()]
     found = [number for number in numbers if type(number) is int and number >= WHOLE]
     return min(found) if found and len(found) == len(numbers) else 0

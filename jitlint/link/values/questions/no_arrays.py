@@ -86,7 +86,7 @@ def _refused_instance(m: Machine, value: Inst, depth: int) -> str:
 
 def _refused_class(m: Machine, value: Inst, depth: int) -> str:
     cls = value.cls
-    if cls.role == _CALLABLE_LEAVES and not value.open and not is_cold(value):
+    if cls.role == CALLABLE_LEAVES and not value.open and not is_cold(value):
         held = [part for name, part in value.attrs.items() if name not in flattening.static_names(value)]
         kind = _first_refused(m, held, depth)
         if kind.endswith(HOLDS_FUNCTION) or kind == "function":
@@ -120,7 +120,7 @@ def flag_in(value: Value, depth: int = _DEPTH) -> str:
 def _held(value: Value) -> Iterable[Value]:
     """The parts of a module whose fields are all leaves, or of a container."""
     if type(value) is Inst:
-        if value.cls.role != _CALLABLE_LEAVES or value.open or is_cold(value):
+        if value.cls.role != CALLABLE_LEAVES or value.open or is_cold(value):
             return ()
         static = flattening.static_names(value)
         return [part for name, part in value.attrs.items() if name not in static]
@@ -139,7 +139,7 @@ _STRUCT: Final = "struct"
 
 HOLDS_FUNCTION: Final = "which holds a function"
 
-_CALLABLE_LEAVES: Final = "eqx"
+CALLABLE_LEAVES: Final = "eqx"
 """The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
 
 NO_LEAVES: Final = "linen"
