@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, Optional
 
+from jitlint.infer.counted import Counted
+
 
 class About(NamedTuple):
     """around: a constant at or beyond which all numbers of a NumPy array lie, 0 when none is known. padding: the number that
-    stands for *nothing* in an array of indices, None when there is none."""
+    stands for *nothing* in an array of indices, None when there is none. counted: the greatest of its whole numbers, as a loop
+    counts it, None when that is not known. rows: how many there are of them along the first axis, from turn to turn."""
 
     around: float = 0
     padding: Optional[int] = None
+    counted: Optional[Counted] = None
+    rows: Optional[Counted] = None
 
 
 NOTHING: Final = About()
+
+
+def numbered(counted: Counted | None) -> About:
+    """What is known of the array that a whole number becomes."""
+    return NOTHING if counted is None else About(counted=counted)
 
 
 def joined(left: About, right: About) -> About:
@@ -21,7 +31,12 @@ def joined(left: About, right: About) -> About:
     if left == right:
         return left
     around = left.around if left.around == right.around else 0
-    return About(around, left.padding if left.padding == right.padding else None)
+    return About(
+        around,
+        left.padding if left.padding == right.padding else None,
+        left.counted if left.counted == right.counted else None,
+        left.rows if left.rows == right.rows else None,
+    )
 
 
 def covers(left: About, right: About) -> bool:

@@ -77,7 +77,7 @@ class ApiMisuse(Event):
     from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in
     the JAX ``since``), concrete-only (an attribute or method that a tracer lacks), missing-member (one that every array lacks), no-key (``detail`` is no PRNG key),
     cannot-join (``detail`` says of what kind the arrays are), unfit (``parameter``: in which way, dtypes, kind, axes, number, axis, sizes or truth; ``detail``: of what), wrong-call (its form is refused: ``detail`` is name, dtype, axis, attribute, function, module, iterator, missing, keys, count with the numbers that are allowed and given, or arity with those that ``parameter`` is given and takes; ``cure``: what ``parameter`` is called here), missing-argument (this object needs ``parameter``; ``since``: as of this release of its library, ``detail``: asked, if the project asks for it or a newer one),
-    unbound-axis (nothing binds the axis ``parameter``), no-mesh-axis (``detail``: those that the mesh has), long-spec, uneven-split (``parameter``: over which axes, ``detail``: axis, its size, number of devices), explicit-axes, varies (over the axis ``parameter``), other-keys (``detail``: which), missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``), missing-params (so do parameters that are made), missing-stream (what is given has no stream ``parameter``, but ``detail``),
+    unbound-axis (nothing binds the axis ``parameter``), no-mesh-axis (``detail``: those that the mesh has), long-spec, uneven-split (``parameter``: over which axes, ``detail``: axis, its size, number of devices, ``last`` if only the last turn of a loop has that size), explicit-axes, varies (over the axis ``parameter``), other-keys (``detail``: which), missing-mutable and missing-rngs (a layer needs the collection or stream ``parameter``), missing-params (so do parameters that are made), missing-stream (what is given has no stream ``parameter``, but ``detail``),
     plain-container (the field ``parameter`` of a class ``api`` gets modules in a ``cure``; ``since``, ``detail``: as above), missing-scope and no-scope (a module is made in the plain method ``parameter``, or called by its name, where nothing holds its parameters; ``detail``: here, where its method ``parameter`` is called, inside, if that raises further in).
     """
 
@@ -348,7 +348,7 @@ class UnsyncedClock(Event):
 @dataclass(frozen=True, slots=True)
 class OutOfBounds(Event):
     """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
-    axis. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
+    axis. grows: a loop comes to that number in the end. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
     window: the function that places it, or ""."""
 
     index: str = ""
@@ -356,6 +356,7 @@ class OutOfBounds(Event):
     update: str = ""
     length: str = ""
     window: str = ""
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ def freeze_call(values: Iterable[Value], func: Func | None, token: object) -> tu
 
 
 def _of_const(a: Any) -> object:
+    if a.counted is not None:
+        return (a.kind, a.counted)
     return (a.kind, a.const if type(a.const) in _PLAIN else _Same(a.const))
 
 
@@ -176,7 +178,7 @@ class _Writer:
         return tuple(
             [
                 (value.kind, value.const)
-                if type(value) is Py and type(value.const) in _PLAIN
+                if type(value) is Py and value.counted is None and type(value.const) in _PLAIN
                 else _WRITERS[type(value)](self, value)
                 for value in values
             ]
@@ -372,7 +374,7 @@ class _Writers(dict[type, Callable[[_Writer, Any], object]]):
 
 _WRITERS: Final = _Writers(
     {
-        Py: lambda w, a: (a.kind, a.const if type(a.const) in _PLAIN else _Same(a.const)),
+        Py: lambda w, a: _of_const(a),
         Unknown: lambda w, a: None,
         Ext: lambda w, a: a.dotted,
         Func: _Writer._function,

@@ -131,6 +131,8 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
 def _merge_constants(a: Py, b: Py) -> Value | None:
     if a.kind != b.kind:
         return Py(dtypes.OBJECT) if dtypes.is_object(a.kind) and dtypes.is_object(b.kind) else None
+    if a.counted != b.counted:
+        return Py(a.kind)
     if type(a.const) is type(b.const) and a.const == b.const:
         return a
     if a.const is NO_CONST:

@@ -18,6 +18,7 @@ from jitlint.infer.grounds import GUESSED, SEEN, SOFTNESS, USED, Ground
 
 if TYPE_CHECKING:
     from jitlint.catalogue.transforms import Wrap
+    from jitlint.infer.counted import Counted
     from jitlint.infer.keys import Key
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 
@@ -67,14 +68,13 @@ NO_CONST: Final = object()
 class Py(Value):
     """A Python value that is certainly no tracer.
 
-    kind: int, float, bool, complex, str, bytes, none, ellipsis, slice, dtype, enum, static (any of them).
+    kind: int, float, bool, complex, str, bytes, none, ellipsis, slice, dtype, enum, static (any of them). counted: by a loop.
     """
 
-    __slots__ = ("const", "kind")
+    __slots__ = ("const", "counted", "kind")
 
-    def __init__(self, kind: str, const: object = NO_CONST) -> None:
-        self.kind = kind
-        self.const = const
+    def __init__(self, kind: str, const: object = NO_CONST, counted: Counted | None = None) -> None:
+        self.kind, self.const, self.counted = kind, const, counted
 
     def __repr__(self) -> str:
         return f"{self.kind}={self.const!r}"

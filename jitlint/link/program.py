@@ -24,6 +24,7 @@ from jitlint.link.domains.asked.domain import Answers, Asked
 from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
 from jitlint.link.domains.contracts.domain import Contracts
+from jitlint.link.domains.counting.domain import Counting
 from jitlint.link.domains.devices.domain import Devices
 from jitlint.link.domains.donation.domain import Donation
 from jitlint.link.domains.gradients.domain import Gradients
@@ -65,6 +66,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Timing,
     Versions,
     Contracts,
+    Counting,
     States,
     Gradients,
     Modes,

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any, Final
 
+from jitlint.infer.about import NOTHING
 from jitlint.infer.lattice import joined, or_unknown, parts, reshaped
 from jitlint.infer.objects import seen_as
 from jitlint.infer.program import FuncInfo
@@ -195,12 +196,16 @@ class _Reduction:
         return out
 
     def _constant(self, a: Py) -> Value:
-        if a.kind not in _FORGOTTEN[self.level] or a.const is NO_CONST:
+        if a.kind not in _FORGOTTEN[self.level] or (a.const is NO_CONST and a.counted is None):
             return a
         return Py(a.kind) if self.level < SHALLOW else STATIC
 
     def _array(self, a: Arr) -> Value:
-        if a.dims is None and (self.level < SHALLOW or (a.dtype in (None, "key") and a.rank is None)):
+        if (
+            a.dims is None
+            and a.about is NOTHING
+            and (self.level < SHALLOW or (a.dtype in (None, "key") and a.rank is None))
+        ):
             return a
         dtype, rank = (a.dtype, a.rank) if self.level < SHALLOW or a.dtype == "key" else (None, None)
         return reshaped(a, dtype, rank)

@@ -43,7 +43,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.builtin_names import BUILTINS
 from jitlint.link.values import (
     attributes,
-    bounds,
     callbacks,
     fields,
     hashing,
@@ -53,7 +52,7 @@ from jitlint.link.values import (
     subscripts,
     text_format,
 )
-from jitlint.link.values.questions import sorting, truths
+from jitlint.link.values.questions import outside, sorting, truths
 from jitlint.syntax import ir
 
 Evaluator = Callable[[Machine, Frame, Any], Value]
@@ -210,7 +209,7 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
     index = evaluate(m, f, node.index)
     value = subscripts.get(m, f, node.at, obj, index, node.index)
     if type(obj) is Arr or type(obj) is At or type(obj) is Tree:
-        bounds.check_written(m, f, node, obj, index, value)
+        outside.check_written(m, f, node, obj, index, value)
     if (type(obj) is Map or type(obj) is Seq) and obj.level < f.world.floor:
         m.domains.on_load(f, Load(node.at, "element", obj, index, value, node.obj.at))
     elif f.world.floor and obj is UNKNOWN:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from jitlint.infer.freezing import freeze
 from jitlint.infer.values import UNKNOWN, Inst, Map, Seq, Tup, Value
-from jitlint.link.core import branches, field_loops, turns, unlike
+from jitlint.link.core import branches, counters, field_loops, turns, unlike
 from jitlint.link.engine import effects, evaluator
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.frame import Frame
@@ -38,6 +39,30 @@ def run_for(m: Machine, f: Frame, node: ir.For) -> bool:
     return reachable
 
 
+@dataclass(slots=True)
+class _Counts:
+    """What a loop counts. first: the name that counts its turns. counters: variables that it adds to; followed: what they are in
+    later turns."""
+
+    first: turns.Counter | None
+    node: ir.For
+    counters: counters.Counters | None
+    followed: dict[str, Value] = field(default_factory=dict)
+
+    def begin(self, f: Frame, turn: int, before: dict[str, Value]) -> None:
+        """A turn begins. before: the variables that the last one left."""
+        if self.first is not None:
+            turns.begin(f, self.first, turn)
+        if self.counters is not None and turn:
+            self.followed = self.followed or counters.follow(f, self.node, self.counters, before)
+            f.scope.vars.update(self.followed)
+
+    def end(self, exits: dict[str, Value], left: bool) -> None:
+        """The loop has ended. left: it may have been left before."""
+        if self.counters is not None and self.followed and not left:
+            exits.update(counters.ends(self.followed))
+
+
 def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list[Value] | None) -> bool:
     """Run a loop with what all its turns have in common."""
     element = iteration.element(m, f, node.iter.at, iterable)
@@ -49,7 +74,8 @@ def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list
     single = iterable if items is not None and len(items) == 1 else None
     stand_ins = list(_stand_ins(element, items or []))
     watched = [effects.watch({_EACH: one}) for one, _ in stand_ins]
-    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, turns.counter(f, node))
+    counts = _Counts(turns.counter(f, node), node, counters.find(f, node, iterable))
+    reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, counts)
     for (_, originals), before in zip(stand_ins, watched):
         changes = effects.changes(before, whole=False)
         if changes is not None:
@@ -115,7 +141,7 @@ def _loop(
     orelse: Sequence[ir.Node],
     certain: bool,
     single: Value | None = None,
-    counts: turns.Counter | None = None,
+    counts: _Counts | None = None,
 ) -> bool:
     """Run a loop body to a fixpoint. begin binds the target or tests the condition; False: no more turns.
 
@@ -150,7 +176,7 @@ def _turns(
     body: Sequence[ir.Node],
     certain: bool,
     single: Value | None,
-    counts: turns.Counter | None,
+    counts: _Counts | None,
 ) -> tuple[_Variables, _Variables | None]:
     """The variables before the last turn, and those with which the loop ends, if it ends."""
     start = before = f.scope.vars
@@ -163,7 +189,7 @@ def _turns(
             exits = _joined(exits, f.scope.vars)
             break
         if counts is not None:
-            turns.begin(f, counts, turn)
+            counts.begin(f, turn, before)
         reached = evaluator.run_block(m, f, body)
         after: _Variables | None = f.scope.vars if reached else None
         for variables in f.continues:
@@ -174,11 +200,15 @@ def _turns(
         if single is not None and _has_one_item(single):
             break  # the body has not made it longer, so there is no second turn
         again = branches.join_vars(before, after)
-        if _same(again, before) and (turn or (counts is None and m.domains.progress() == started)):
+        if _same(again, before) and (
+            turn or ((counts is None or counts.first is None) and m.domains.progress() == started)
+        ):
             break
         before = again if turn else after  # the second turn starts from what the first one left
     else:
         m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
+    if exits is not None and counts is not None:
+        counts.end(exits, bool(f.breaks))
     return before, exits
 
 

@@ -49,6 +49,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.budgets import Limits
+from jitlint.link.engine.counts import Counts
 from jitlint.link.engine.domain import Domains, Summary
 from jitlint.link.engine.evaluator import Evaluator
 from jitlint.link.engine.frame import BY_CHOICE, Catch, Frame
@@ -204,6 +205,7 @@ class Machine:
     filled: set[tuple[int, int, str]] = field(default_factory=set)
     loads: set[tuple[str, int, ClassInfo | None, int]] = field(default_factory=set)
     schedule: Schedule = field(default_factory=Schedule)
+    counts: Counts = field(default_factory=Counts)
     stop: Callable[[], None] | None = None
 
     def contain(self, module: str, run: Callable[[], Value]) -> Value:

@@ -33,6 +33,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
+from jitlint.link.roots import grounding
 from jitlint.link.roots import run as roots
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import classes, flattening, parameters, pytrees
@@ -110,7 +111,7 @@ def _run_override(m: Machine, func: Func, traced: list[Func]) -> None:
             given.append(UNKNOWN)
             continue
         lifted = pytrees.lift(value, S, 1, f"parameter `{param.name}` of `{func.fn.qualname}`")
-        given.append(pytrees.on_ground(lifted, RULED))  # as for a state: that it is traced is what is said
+        given.append(grounding.on_ground(lifted, RULED))  # as for a state: that it is traced is what is said
         found = True
     if found:
         other = traced[0].fn.qualname
@@ -149,7 +150,7 @@ def _run_sibling(m: Machine, func: Func) -> None:
             state = cls.name
         if value is not UNKNOWN and param.default is None:
             lifted = pytrees.lift(value, S, 1, f"parameter `{param.name}` of `{func.fn.qualname}`")
-            given.append(pytrees.on_ground(lifted, RULED))  # what is only said is that it is traced at all
+            given.append(grounding.on_ground(lifted, RULED))  # what is only said is that it is traced at all
         else:
             given.append(UNKNOWN)
     if state:
@@ -198,7 +199,7 @@ def _run_members(m: Machine, info: ClassInfo) -> None:
         if not params or params[0].name != "self":
             continue
         lifted = pytrees.lift(receiver, S, 1, f"`self` of `{func.fn.qualname}`")
-        given = [pytrees.on_ground(lifted, RULED), *[UNKNOWN] * (len(params) - 1)]
+        given = [grounding.on_ground(lifted, RULED), *[UNKNOWN] * (len(params) - 1)]
         message = f"`{func.fn.qualname}` belongs to `{info.name}`, which other code of the project traces"
         _run(m, func, message, given)
 

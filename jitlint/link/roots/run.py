@@ -39,7 +39,7 @@ from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.sink import Found, Key
 from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
-from jitlint.link.roots import closures
+from jitlint.link.roots import closures, grounding
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.library_objects import VARIABLE
@@ -194,7 +194,7 @@ def _meant_argument(m: Machine, func: Func, param: ir.Param, meant: bool) -> Val
     if meant:
         # The convention says that the method is traced, not that each parameter is an array.
         agreed = type(value) is Arr and value.kind is SAID and array_ground(func.fn, param.name) is USED
-        lifted = pytrees.on_ground(lifted, RULED if agreed else value.kind if type(value) is Arr else SAID)
+        lifted = grounding.on_ground(lifted, RULED if agreed else value.kind if type(value) is Arr else SAID)
     if default is NONE:
         return join(NONE, lifted) if value is not UNKNOWN else UNKNOWN
     return lifted

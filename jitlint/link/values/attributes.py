@@ -50,7 +50,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import bounds, callbacks, classes, fields, flattening, library_objects, operators
 from jitlint.link.values.keys import keys_of
-from jitlint.link.values.questions import filling
+from jitlint.link.values.questions import counting, filling
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
 from jitlint.link.values.questions.ownership import outlives
 
@@ -97,7 +97,7 @@ def shape_of(value: Value) -> Value:
     rank = known_rank(value) if type(value) is Arr else None
     if type(value) is Arr and rank is not None and rank <= 6:
         sizes = value.dims if value.dims is not None else (None,) * rank
-        return Tup(tuple([INT if size is None else py(size) for size in sizes]))
+        return Tup(counting.sizes(value.about, sizes))
     return Seq("tuple", None, INT, FRESH)
 
 

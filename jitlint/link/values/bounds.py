@@ -1,8 +1,7 @@
-"""Indices that are out of bounds whatever the numbers are (layer: ``link``, room ``values``).
+"""Parts of arrays: the sizes that an index leaves (layer: ``link``, room ``values``).
 
-What it does: compares constant indices with constant sizes of arrays made here, and indices written with the size of
-the very array (``x[x.shape[0]]``, ``x[i + 1]`` in a loop over ``range(len(x))``) with that size. What it does not:
-guess; where a size or an index has a second definition or a test stands in the way, it is silent.
+What it does: reads what stands between the brackets, as NumPy does. What it does not: say whether an index is out of bounds, which
+is for `questions.outside`.
 """
 
 from __future__ import annotations
@@ -11,14 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from jitlint.infer.dims import Dims
-from jitlint.infer.events import OutOfBounds
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import NO_CONST, Arr, At, Py, SliceVal, Tree, Tup, Value
-from jitlint.link.engine.frame import Frame
-from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import sizes
+from jitlint.infer.values import Arr, Py, SliceVal, Value
 from jitlint.link.values import fitting
-from jitlint.syntax import ir
+from jitlint.link.values.questions import counting
 
 
 def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
@@ -57,9 +52,10 @@ def after(dims: Dims | None, index: Sequence[Value]) -> Dims | None:
 
 def part_on_host(arr: Arr, index: Sequence[Value]) -> Arr:
     """A part of an array of NumPy."""
-    dims = after(fitting.shape_of(arr), index)
+    shape = fitting.shape_of(arr)
+    dims = after(shape, index)
     out = Arr(0, arr.dtype, None if dims is None else len(dims), "", 0, SEEN, True)
-    out.dims, out.about = fitting.known(dims), arr.about
+    out.dims, out.about = fitting.known(dims), counting.part_of(arr.about, index, shape[0] if shape else None)
     return out
 
 
@@ -120,76 +116,7 @@ def _size_of(part: SliceVal, size: int | None) -> int | None:
     bounds = [part.lo, part.hi, part.step]
     known = [fitting.int_of(bound) for bound in bounds]
     if size is None or known[2] == 0 or any(n is None and b is not None for n, b in zip(known, bounds)):
+        if size is not None and part.step is None and None not in (part.lo, part.hi):
+            return counting.size_of(part, size)
         return size if all(bound is None for bound in bounds) else None
     return len(range(*slice(*known).indices(size)))
-
-
-def check(m: Machine, f: Frame, at: int, arr: Arr, index: Value, update: str = "") -> None:
-    """Record a constant index beyond a constant size. ``update``: the method of ``.at[]`` that gets it."""
-    if arr.dims is None or arr.host or arr.weak:
-        return
-    for axis, part in enumerate(index.items if type(index) is Tup else [index]):
-        if axis >= len(arr.dims):
-            return
-        size = arr.dims[axis]
-        number = part.const if type(part) is Py and part.kind == "int" else NO_CONST
-        if type(number) is int and size is not None and not -size <= number < size:
-            m.emit(f, OutOfBounds, at, arr, index=str(number), size=str(size), update=update)
-            return
-        if type(part) is not SliceVal and not (type(part) is Py and part.kind == "int"):
-            return
-
-
-def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, value: Value) -> None:
-    """Look at how the index of an array is written; a place that may be updated only remembers what is wrong."""
-    if type(index) is not Tup and not (type(index) is Py and index.kind == "int" and index.const is NO_CONST):
-        return
-    size = beyond(m, f, node, obj)
-    if size and type(value) is At:
-        value.beyond = size
-    elif size:
-        m.emit(f, OutOfBounds, node.at, obj, index="", size=size, update="")
-
-
-def beyond(m: Machine, f: Frame, node: ir.Sub, obj: Value) -> str:
-    """The size that an index certainly reaches or passes, as text; "" when that is not certain."""
-    if type(obj) is At:
-        obj = obj.arr
-    arr = obj if type(obj) is Arr and not obj.host else None
-    place = _indexed(node.obj)
-    if type(place) is not ir.Name or (arr is None and not _is_traced_array(obj)):
-        return ""
-    known = m.texts.sizes(f)
-    for axis, part in enumerate(node.index.elts if type(node.index) is ir.Tuple else [node.index]):
-        most = sizes.top(known, part)
-        if most is None and type(part) is not ir.Slice:
-            return ""
-        if most is not None:
-            size = _own_size(known, place.id, axis, part, most) or _known_size(arr, axis, part, most)
-            if size:
-                return size
-    return ""
-
-
-def _indexed(node: ir.Node) -> ir.Node:
-    return node.obj if type(node) is ir.Attr and node.name == "at" else node
-
-
-def _is_traced_array(value: Value) -> bool:
-    return type(value) is Tree and value.evidence == "array" and bool(value.modes)
-
-
-def _own_size(known: sizes.Sizes, name: str, axis: int, part: ir.Node, most: sizes.Most) -> str:
-    """The size of the axis itself, if the index is that or more."""
-    if most[0] != (name, axis) or most[1] < 0 or known.bound.get(name) != 1:
-        return ""
-    return part.id if type(part) is ir.Name and part.id in known.sizes else f"{name}.shape[{axis}]"
-
-
-def _known_size(arr: Arr | None, axis: int, part: ir.Node, most: sizes.Most) -> str:
-    """The size of the axis as a number, if the index is that or more. Constants are seen by `check`."""
-    if most[0] is not None or type(part) is ir.Const:
-        return ""
-    dims = arr.dims if arr is not None and not arr.weak else None
-    size = dims[axis] if dims is not None and axis < len(dims) else None
-    return str(size) if size is not None and most[1] >= size else ""

@@ -33,6 +33,7 @@ from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes, fitting, keys, paths, subscripts
+from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
@@ -70,7 +71,8 @@ def _of_tuple(m: Machine, f: Frame, at: int, value: Tup, quiet: bool) -> Value:
 
 
 def _of_sequence(m: Machine, f: Frame, at: int, value: Seq, quiet: bool) -> Value:
-    found = seq_element(value)
+    counted = counting.element(f, at, value.items) if value.kind == "range" and value.items else None
+    found = counted or seq_element(value)
     return found if found is not None else UNKNOWN
 
 

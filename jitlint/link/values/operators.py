@@ -47,7 +47,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
-from jitlint.link.values.questions import about
+from jitlint.link.values.questions import about, counting
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
     array_contains,
@@ -77,7 +77,8 @@ def binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) ->
 def _binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     tl, tr = type(left), type(right)
     if type(left) is Py and type(right) is Py:
-        return fold(op, left, right)
+        out = fold(op, left, right)
+        return counting.follow(m, op, left, right, out) if left.counted or right.counted else out
     if op == "%" and type(left) is Py and left.kind == "str":
         return text_format.percent(m, f, at, left, right)
     if Union in (tl, tr):
@@ -151,15 +152,16 @@ def _array_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Va
     if type(right) is Map or _is_text_or_none(left) or _is_text_or_none(right):
         return UNKNOWN
     out = _combine(m, f, op, left, right, _result_dtype(op, left, right), _result_rank(op, left, right))
-    return _sized(op, out, left, right)
+    return _sized(m, op, out, left, right)
 
 
-def _sized(op: str, out: Value, left: Value, right: Value) -> Value:
+def _sized(m: Machine, op: str, out: Value, left: Value, right: Value) -> Value:
     """The array that an operator gives, with its sizes."""
     if type(out) is Arr:
         a, b = _dims_of(left), _dims_of(right)
         out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
-        out.about = about.of_sum(op, left, right) if out.host else NOTHING
+        followed = counting.about_operator(m, op, left, right, out.dtype)
+        out.about = about.of_sum(op, left, right) if out.host and followed is NOTHING else followed
     return out
 
 
@@ -372,7 +374,9 @@ def _unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
             return py(-a.const if op == "-" else +a.const)
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
-        return _sized(op, _combine(m, f, op, value, value, _dtype_of(value), _rank_of(value)), value, value)
+        return _sized(
+            m, op, _combine(m, f, op, value, value, _dtype_of(value), _rank_of(value)), value, value
+        )
     if t is Inst or (t is Tup and a.cls is not None):
         method = find_method(a, {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[op])
         return evaluator.call(m, f, at, method, Args([value])) if method is not None else UNKNOWN
@@ -388,6 +392,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     tl, tr = type(left), type(right)
     if _is_treedef(left) or _is_treedef(right):
         return BOOL
+    counting.compare(m, op, left, right)
     if type(left) is Py and type(right) is Py:
         return _compare_python(op, left, right)
     if Union in (tl, tr):
@@ -448,7 +453,7 @@ def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
             return BOOL if type(b) is not Tup else Arr(0, "bool", None, "", 0, SEEN, True)
     if fitting.is_sure(left) and fitting.is_sure(right):
         fitting.check_sizes(m, f, at, op, (left, right))
-    return _sized(op, _combine(m, f, op, left, right, "bool", _result_rank(op, left, right)), left, right)
+    return _sized(m, op, _combine(m, f, op, left, right, "bool", _result_rank(op, left, right)), left, right)
 
 
 def _compare_instances(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue.dtypes import dtype_of, of_number
+from jitlint.infer.about import numbered
 from jitlint.infer.dims import Dims
-from jitlint.infer.grounds import GUESSED, RULED, SEEN, Ground
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
 from jitlint.infer.objects import NO_ARRAYS, without_notes
 from jitlint.infer.sizes import DEPTH, is_large
@@ -167,7 +168,9 @@ _LIFTED_LEAVES: Final[dict[type, Callable[[Any, int, int, str, bool], Value | No
 def _array_of(value: Py, modes: int, level: int, why: str) -> Arr:
     """The array that a number becomes: weakly typed, unless it is a number only by its annotation and may be an array."""
     exact = of_number(value.kind) if value.const is not NO_CONST else None
-    return Arr(modes, dtype_of("number" if value.kind == "int" else value.kind, exact), 0, why, level)
+    out = Arr(modes, dtype_of("number" if value.kind == "int" else value.kind, exact), 0, why, level)
+    out.about = numbered(value.counted)
+    return out
 
 
 def _child_or_not(value: Value, depth: int = DEPTH) -> Value:
@@ -433,27 +436,6 @@ def _with_axes(array: Arr, change: int | None, size: int | None, axis: int | Non
         return dims if change == 0 else None
     axis %= len(dims)
     return (*dims[:axis], *dims[axis + 1 :]) or None
-
-
-def on_ground(value: Value, ground: Ground, depth: int = DEPTH) -> Value:
-    """Every traced leaf with a ground for being traced that is no better than this one."""
-    if type(value) is Arr:
-        kind = ground if ground in (SEEN, RULED) else max(value.kind, ground)
-        traced = max(value.traced, ground)
-        return Arr(
-            value.modes, value.dtype, value.rank, value.why, value.level, traced, value.host, value.key, kind
-        )
-    if type(value) is Tree:
-        traced = max(value.traced, ground)
-        kind = ground if value.evidence == "array" and ground in (SEEN, RULED) else value.kind
-        return Tree(value.modes, value.why, value.level, traced, value.evidence, kind)
-    if _ends(value, depth):
-        return UNKNOWN
-    if type(value) is Inst and flattening.is_pytree(value.cls):
-        attrs = {k: on_ground(v, ground, depth - 1) for k, v in value.attrs.items()}
-        return _instance_with(value, attrs, value.level)
-    changed = _CHANGED.get(type(value))
-    return value if changed is None else changed(value, lambda part: on_ground(part, ground, depth - 1), None)
 
 
 def children(value: Value) -> list[Value] | None:

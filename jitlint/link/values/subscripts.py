@@ -47,6 +47,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import array_references, bounds, boxes, hashing, keys, library_objects
 from jitlint.link.values.fitting import asks_for_dtype, known, shape_of
+from jitlint.link.values.questions import counting, outside
 from jitlint.link.values.questions.kinds import arrays_outdone, find_method
 from jitlint.syntax import ir
 
@@ -216,7 +217,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
     elif check_index(m, f, at, arr, index):
         return UNKNOWN
     if arr.dims is not None:
-        bounds.check(m, f, at, arr, index)
+        outside.check(m, f, at, arr, index)
     modes = arr.modes | (f.world.here if not arr.host or traced is not None else 0)
     why, level = arr.why, arr.level
     ground = arr.traced if arr.modes else arr.kind
@@ -227,9 +228,11 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         ground = min(ground, t.traced) if arr.modes else t.traced
         level = max(level, t.level)
     parts = index_parts(index)
-    dims = bounds.after(shape_of(arr), parts)
+    shape = shape_of(arr)
+    dims = bounds.after(shape, parts)
     out = Arr(modes, arr.dtype, None if dims is None else len(dims), why, max(level, f.world.base), ground)
-    out.kind, out.dims, out.about = arr.kind, known(dims), arr.about
+    about = counting.part_of(arr.about, parts, shape[0] if shape else None)
+    out.kind, out.dims, out.about = arr.kind, known(dims), about
     if arr.key is not None:
         out.key = keys.part(m, arr, parts)
     return out

@@ -98,9 +98,11 @@ def check_name(event: ApiMisuse) -> Report | None:
             "give the specification at most one entry for each axis of the array",
         )
     if event.problem == "uneven-split":
-        axis, size, count = event.detail.split()
+        axis, size, count, *last = event.detail.split()
+        many = f"{size} {_plural('element', 'elements', size)}"
+        which = f"the {many} of the last turn" if last else f"its {many}"
         return Report(
-            f"`{event.api}` splits axis {axis} over {count} devices (`{event.parameter}`), but its {size} elements are no multiple of that",
+            f"`{event.api}` splits axis {axis} over {count} devices (`{event.parameter}`), but {which} are no multiple of that",
             "pad the axis, or leave out what is over, so that every device gets as much; or split another axis",
         )
     if event.problem == "explicit-axes":

@@ -20,7 +20,9 @@ That holds without `jit` too.
 A window that reaches beyond the end is moved until it fits: `jax.lax.dynamic_slice(x, (28,), (8,))` of 32 elements begins at 24,
 and `jax.lax.dynamic_update_slice` writes over what is before it.
 
-Reported are constant indices of arrays with a constant size, and indices written with the size of the very array.
+Reported are constant indices of arrays with a constant size, indices written with the size of the very array, and those that
+a loop counts: a cache of 32 rows, filled in 40 turns, keeps the last row of the last nine. Of a loop whose counter is compared
+with anything nothing is said: somebody thought of the end.
 """,
     instead="""\
 Use an index that exists: `x[-1]`, `x[x.shape[0] - 1]`. Where an index beyond the end is meant, say so with `mode`:
@@ -58,6 +60,8 @@ def check(event: OutOfBounds) -> Report | None:
     if event.window:
         return _moved(event)
     index = f"index {event.index}" if event.index else "the index"
+    if event.grows:
+        index = f"the index, which goes up to {event.index},"
     effect = "the update is dropped" if event.update else "JAX takes the nearest element instead"
     if event.update == "get":
         effect = "JAX fills in a value instead"
@@ -73,8 +77,9 @@ def _moved(event: OutOfBounds) -> Report:
     start, length, size = int(event.index), int(event.length), int(event.size)
     first = min(max(start + size if start < 0 else start, 0), size - length)
     many = "1 element" if length == 1 else f"{length} elements"
+    to, then = ("up to ", "then ") if event.grows else ("", "")
     return Report(
-        f"`{event.window}` starts at {start} with {many}, but the axis has {size}: it starts at {first} instead, without"
-        " an error",
+        f"`{event.window}` starts at {to}{start} with {many}, but the axis has {size}: it {then}starts at {first} instead,"
+        " without an error",
         "let it end where the axis ends, or make the array longer with `jnp.pad`",
     )

@@ -70,12 +70,12 @@ def call_api(
         _emit_data_dependent(m, f, at, fn, result, operands)
         return UNKNOWN
     if blamed:
-        return _once_cured(_array_of(m, f, fn, result, bound, operands, whole))
+        return _once_cured(_array_of(m, f, at, fn, result, bound, operands, whole))
     if result.kind in ("structure", "total"):
         like = next((v for p, v in bound if p.name in result.arguments), UNKNOWN)
         leaf = Arr(operands.modes | f.world.here, None, None, operands.why, result_level(f, [like]))
         return pytrees.rebuild(like, leaf) if result.kind == "structure" else _total(like, leaf)
-    return _array_of(m, f, fn, result, bound, operands, whole)
+    return _array_of(m, f, at, fn, result, bound, operands, whole)
 
 
 class _Operands:
@@ -155,6 +155,7 @@ def _emit_data_dependent(
 def _array_of(
     m: Machine,
     f: Frame,
+    at: int,
     fn: ApiFunction,
     result: Result,
     bound: results.Bound,
@@ -182,7 +183,7 @@ def _array_of(
             out.kind = out.kind if modes else receiver.kind
         else:
             _give_ground(out, operands, here)
-    about.note(fn.name, bound, receiver, out)
+    about.note(f, at, fn.name, bound, receiver, out)
     if type(out) is Seq and whole:
         out = _cut(fn, bound, receiver, out)
     return out if own else settle(f, out)

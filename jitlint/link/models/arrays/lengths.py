@@ -52,6 +52,14 @@ def padded(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     return tuple([None if size is None else size + width for size, width in zip(dims, widths)])
 
 
+def windowed(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of a window of an array, along all of its axes or along one."""
+    if "slice_sizes" in by_name:
+        return making.shape_of(by_name["slice_sizes"])
+    size = fitting.int_of(by_name.get("slice_size"))
+    return None if size is None else _with(dims, {"axis": by_name.get("axis", _ZERO)}, size)
+
+
 def _widths(value: Value | None, rank: int) -> list[int] | None:
     """How many elements each axis gets: one number or one pair for all of them, or one pair for each."""
     number = fitting.int_of(value)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from jitlint.infer.dims import Dims
-from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value
+from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value, const_of
 from jitlint.link.values import fitting
 
 
@@ -28,8 +28,8 @@ def _said_like(by_name: dict[str, Value]) -> Dims | None:
 
 
 def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
-    given = [fitting.int_of(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
-    exact = [n for n in given if n is not None]
+    given = [const_of(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
+    exact = [int(n) for n in given if type(n) in (int, float) and isinstance(n, (int, float)) and n == n // 1]
     if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
         return (len(range(*exact)),)
     return None

@@ -42,7 +42,7 @@ from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import command_lines, containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
 from jitlint.link.values.library_objects import COLLECTION, VARIABLE
-from jitlint.link.values.questions import about, colliding, cutting, padded
+from jitlint.link.values.questions import about, colliding, cutting, outside, padded
 from jitlint.link.values.questions.kinds import find_method
 
 
@@ -148,7 +148,7 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
         if obj.beyond:
             m.emit(f, OutOfBounds, at, base, index="", size=obj.beyond, update=name)
         elif type(obj.arr) is Arr:
-            bounds.check(m, f, at, obj.arr, obj.index, name)
+            outside.check(m, f, at, obj.arr, obj.index, name)
     if base is not None:
         _shape_update(m, f, at, obj, base, name, args, out)
     return out

@@ -112,7 +112,9 @@ def _measure(m: Machine, name: str, args: Args, out: Arr) -> None:
     parameters it has, or as it is drawn."""
     if name.startswith("numpy.random."):
         short = name.rpartition(".")[2]
-        out.dtype = "int" if short in lexicon().arrays.draws_integers else out.dtype
+        words, counts = lexicon().arrays, bool(args.pos) and type(args.pos[0]) is Py
+        whole = short in words.draws_integers or (short in words.draws_places and counts)
+        out.dtype = "int" if whole else out.dtype
         _take(out, _drawn(short, args))
         return
     twin = m.catalogue.function(f"jax.{name}")

@@ -209,8 +209,10 @@ _MOVES: Final[dict[str, Callable[[Dims, _ByName, results.Bound], Dims | None]]] 
     "padded": lengths.padded,
     "picked": lengths.picked,
     "diagonal": lengths.diagonal,
+    "written": lambda dims, by_name, bound: dims,
+    "windowed": lengths.windowed,
 }
-_OF_ANY_RANK: Final = frozenset({"picked", "diagonal"})
+_OF_ANY_RANK: Final = frozenset({"picked", "diagonal", "written", "windowed"})
 """What has another number of axes than its array, which is known by the sizes alone."""
 
 

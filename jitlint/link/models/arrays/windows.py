@@ -1,21 +1,26 @@
 """Windows of arrays, that are read or written as a whole: those that reach beyond the end (layer: ``link``, room ``models``).
 
-JAX moves a window until it is inside. What it does: compares constant starts with known sizes. What it does not: speak of a
-window that is larger than its array, which JAX refuses, or of starts that are computed.
+JAX moves a window until it is inside. What it does: compares constant starts, and those that a loop counts, with known sizes. What
+it does not: speak of a window that is larger than its array, which JAX refuses, or of starts that are computed otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.counted import Counted
 from jitlint.infer.events import OutOfBounds
 from jitlint.infer.values import Py, Value
+from jitlint.link.engine.counts import Plain
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Condition
 from jitlint.link.models.arrays import making, results
-from jitlint.link.values import fitting
+from jitlint.link.values import fitting, iteration
+from jitlint.link.values.questions import counting
 
 _FIRST: Final = Py("int", 0)
 
@@ -29,22 +34,53 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) 
         return
     for axis, start, length in _windows(given):
         size = dims[axis] if -len(dims) <= axis < len(dims) else None
-        if size is None or start is None or length is None or length > size:
-            continue
-        first = start + size if start < 0 else start
-        if not 0 <= first <= size - length:
-            m.emit(
-                f, OutOfBounds, at, array, index=str(start), size=str(size), length=str(length), window=fn.name
-            )  # fmt: skip
-            return
+        if size is not None and length is not None and length <= size:
+            window = _Window(m, f, at, array, fn.name, size, length)
+            if window.is_moved(start):
+                return
 
 
-def _windows(given: Mapping[str, Value]) -> Iterator[tuple[int, int | None, int | None]]:
+class _Window(NamedTuple):
+    """A window along an axis of an array. size: of the axis, length: of the window."""
+
+    m: Machine
+    f: Frame
+    at: int
+    array: Value
+    name: str
+    size: int
+    length: int
+
+    def is_moved(self, start: Value | None) -> bool:
+        """Whether the window certainly reaches beyond the end, which is recorded; it may do so in the last turn of a loop."""
+        number, counted = fitting.int_of(start), counting.of(start)
+        if counted is not None:
+            self.m.counts.tell(counted, self.at, lambda most: self._check_last(counted, most))
+        if number is None:
+            return False
+        first = number + self.size if number < 0 else number
+        moved = not 0 <= first <= self.size - self.length
+        if moved:
+            self._record(number)
+        return moved
+
+    def _check_last(self, counted: Counted, most: int) -> None:
+        if most > self.size - self.length:
+            self._record(most, (Plain(self.m.counts, counted),), True)
+
+    def _record(self, number: int, when: tuple[Condition, ...] = (), grows: bool = False) -> None:
+        self.m.emit(
+            self.f, OutOfBounds, self.at, self.array, Confidence.LIKELY if grows else None, when=when,
+            index=str(number), size=str(self.size), length=str(self.length), window=self.name, grows=grows,
+        )  # fmt: skip
+
+
+def _windows(given: Mapping[str, Value]) -> Iterator[tuple[int, Value | None, int | None]]:
     """Axis, start and number of elements of a window, along each axis that is spoken of."""
     update = given.get("update")
     written = fitting.dims_of(update) if update is not None else None
     if "start_indices" in given:
-        starts = making.shape_of(given["start_indices"]) or ()
+        starts = iteration.known_items(given["start_indices"]) or ()
         lengths = making.shape_of(given.get("slice_sizes")) if update is None else written
         yield from ((axis, *pair) for axis, pair in enumerate(zip(starts, lengths or ())))
         return
@@ -52,8 +88,8 @@ def _windows(given: Mapping[str, Value]) -> Iterator[tuple[int, int | None, int 
     if axis is None:
         return
     if "index" in given:
-        yield axis, fitting.int_of(given["index"]), 1
+        yield axis, given["index"], 1
     elif update is None:
-        yield axis, fitting.int_of(given.get("start_index")), fitting.int_of(given.get("slice_size"))
+        yield axis, given.get("start_index"), fitting.int_of(given.get("slice_size"))
     elif written is not None and -len(written) <= axis < len(written):
-        yield axis, fitting.int_of(given.get("start_index")), written[axis]
+        yield axis, given.get("start_index"), written[axis]

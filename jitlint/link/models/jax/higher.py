@@ -53,6 +53,7 @@ from jitlint.link.models.jax import (
 )
 from jitlint.link.models.jax.references import references
 from jitlint.link.values import iteration, keys, pytrees
+from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L | VARIES | MAY_VARY
@@ -231,9 +232,8 @@ def _run_one(
         inner = scopes.in_world(f, w, f.steps)
         inner.token = object()
     else:
-        label = f"{xforms.RUN} `{spec.name}` here"
         inner = scopes.in_world(f, _world_inside(w, spec, one, named), f.steps)
-        inner.steps = (*f.steps, Step(f.module.name, at, label, RULED.word))
+        inner.steps = (*f.steps, Step(f.module.name, at, f"{xforms.RUN} `{spec.name}` here", RULED.word))
     out: Value | None = None
     used: list[Value] = []
     each: list[Value] = []
@@ -245,6 +245,7 @@ def _run_one(
             )
             inner.steps = (*f.steps, step)
         call_args, used = _arguments(m, f, inner, at, one, named, function)
+        counting.begin(m, f, at, spec.result, named, used, demands.rows)
         if spec.result in REPEATING and (again or type(named.get("tree")) is not Arr):
             m.domains.on_repeat(inner, Repeat(call_args.pos))
         xforms.mark_called(function)

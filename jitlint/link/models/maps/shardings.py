@@ -11,10 +11,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, B, ExtInst, Map, Py, Seq, Tup, Value, Xform
+from jitlint.link.engine.counts import Plain
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax.arrival import Marks
@@ -236,9 +238,10 @@ def _check_even(
     m: Machine, f: Frame, at: int, api: str, value: Arr, split: Sequence[Value], over: Value | None
 ) -> bool:
     """Record that an axis of known size cannot be split evenly over as many devices as the program asks for."""
-    if value.dims is None or value.kind is not SEEN or m.guards:
+    if value.kind is not SEEN or m.guards:
         return False
-    for axis, (entry, size) in enumerate(zip(split, value.dims)):
+    _check_last(m, f, at, api, value, split, over)
+    for axis, (entry, size) in enumerate(zip(split, value.dims or ())):
         names = list(named_in([entry]))
         count = _devices_along(over, names) if names else None
         if size is not None and count and size % count:
@@ -248,6 +251,19 @@ def _check_even(
             )  # fmt: skip
             return True
     return False
+
+
+def _check_last(
+    m: Machine, f: Frame, at: int, api: str, value: Arr, split: Sequence[Value], over: Value | None
+) -> None:
+    """Record that a batch cannot be split evenly which is smaller than those before it, that can."""
+    rows, names = value.about.rows, list(named_in(split[:1]))
+    count = _devices_along(over, names) if rows is not None and names else None
+    if rows is not None and count and not rows.least % count and rows.most and rows.most % count:
+        m.emit(
+            f, ApiMisuse, at, value, Confidence.LIKELY, when=(Plain(m.counts, rows),), api=api, exception="ValueError",
+            problem="uneven-split", parameter=", ".join(map(str, names)), detail=f"0 {rows.most} {count} last",
+        )  # fmt: skip
 
 
 def _devices_along(over: Value | None, names: Sequence[str | None]) -> int | None:

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.infer.counted import ranging
 from jitlint.infer.lattice import join, joined, or_unknown, seq_element
 from jitlint.infer.values import (
     INT,
@@ -69,6 +70,7 @@ def make_range(m: Machine, f: Frame, at: int, args: Args) -> Value:
         numbers = range(*known)
         if len(numbers) <= MAX_RANGE:
             return make_seq(f, "range", [py(number) for number in numbers])
+        return make_seq(f, "range", None, Py("int", counted=ranging(f.module.name, at, numbers)))
     return make_seq(f, "range", None, INT)
 
 
@@ -81,6 +83,8 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
             return UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([value]))
         if type(value) is Arr and value.dims and value.dims[0] is not None:
             return py(value.dims[0])
+        if type(value) is Arr and value.about.rows is not None:
+            return Py("int", counted=value.about.rows)
         if type(value) is Py:
             return py(len(value.const)) if isinstance(value.const, (str, bytes)) else INT
         items = iteration.known_items(value)

@@ -12,15 +12,17 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Parameter
-from jitlint.infer.about import NOTHING, About
+from jitlint.infer.about import NOTHING, About, numbered
+from jitlint.infer.counted import always, ranging
 from jitlint.infer.values import NO_CONST, Arr, Py, Seq, Tup, Value, const_of
-from jitlint.link.engine.frame import Args
+from jitlint.link.engine.frame import Args, Frame
 
 EXACT: Final = 2**24
 """Beyond it 32-bit floats do not tell whole numbers apart."""
 WHOLE: Final = 2**31
 """The first whole number for which 32 bits have no room."""
 PADDING: Final = -1
+_RANGE: Final = "jax.numpy.arange"
 
 
 def of_sum(op: str, left: Value, right: Value) -> About:
@@ -39,7 +41,7 @@ def of_call(name: str, args: Args) -> About:
     first = args.pos[0] if args.pos else None
     words = lexicon().arrays
     if short in words.keeps_numbers:
-        return first.about if type(first) is Arr else _far(_of_elements(first))
+        return handed_on(short, first.about) if type(first) is Arr else _far(_of_elements(first))
     if short in words.padding:
         second = args.pos[1] if short in words.padding_second and len(args.pos) > 1 else None
         return _padded(args.kw.get(words.padding[short], second))
@@ -49,27 +51,60 @@ def of_call(name: str, args: Args) -> About:
     return _far(_place(args.get(0, parameter)) or _beyond(end)) if parameter and several else NOTHING
 
 
-def note(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr | None, out: Value) -> None:
+def note(
+    f: Frame, at: int, name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr | None, out: Value
+) -> None:
     """Note what is known of the array, or of each array, that a function of JAX gives."""
-    found = _of_bound(name, bound, receiver)
+    found = _of_range(f, at, bound) if name == _RANGE else _of_bound(name, bound, receiver)
     for array in out.items if type(out) is Tup else (out.rest,) if type(out) is Seq else (out,):
         if type(array) is Arr and found is not NOTHING:
             array.about = found
 
 
+def _of_range(f: Frame, at: int, bound: Sequence[tuple[Parameter, Value]]) -> About:
+    """What is known of whole numbers that follow each other."""
+    given = {p.name: const_of(value) for p, value in bound if p.name in ("start", "stop", "step")}
+    limits = [number for number in given.values() if type(number) is int]
+    if len(limits) != len(given) or not limits or (len(limits) == 3 and limits[2] <= 0):
+        return NOTHING
+    return numbered(ranging(f.module.name, at, range(*limits)))
+
+
 def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr | None) -> About:
     short = name.rpartition(".")[2]
     words = lexicon().arrays
-    if short in words.keeps_numbers:
-        first = receiver or (bound[0][1] if bound else None)
-        return first.about if type(first) is Arr else NOTHING
+    first = receiver or (bound[0][1] if bound else None)
+    if type(first) is Py and short in words.keeps_all | words.whole_numbers:
+        return _of_number(first)
+    if short in words.keeps_numbers | words.whole_numbers:
+        return handed_on(short, first.about) if type(first) is Arr else NOTHING
+    if short in words.same_number:
+        return (
+            _of_number(Py("int", int(words.same_number[short])))
+            if type(first) is Tup and not first.items
+            else NOTHING
+        )
     parameter = words.padding.get(short, "")
     return _padded(next((v for p, v in bound if parameter and p.name == parameter), None))
 
 
+def _of_number(number: Py) -> About:
+    """What is known of the array that a whole number of Python's becomes."""
+    const = number.const
+    return numbered(number.counted or (always(const) if type(const) is int else None))
+
+
 def kept(array: Arr, name: str) -> About:
     """What is known of the array that a method of an array of NumPy gives."""
-    return array.about if name in lexicon().arrays.keeps_numbers else NOTHING
+    return handed_on(name, array.about) if name in lexicon().arrays.keeps_numbers else NOTHING
+
+
+def handed_on(short: str, about: About) -> About:
+    """What a function that makes no new numbers leaves of what is known: not all of them may be there, or in other rows."""
+    words = lexicon().arrays
+    loses = short not in words.keeps_all and short not in words.whole_numbers
+    counts = about.counted is not None or about.rows is not None
+    return about._replace(counted=None, rows=None) if counts and loses else about
 
 
 def _far(place: float) -> About:

@@ -1,0 +1,53 @@
+"""Whole numbers that follow the turns of a loop (layer: ``infer``)."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, Optional
+
+Loop = tuple[str, int, int]
+"""Module and origin of a loop, and which of the numbers that it counts."""
+
+
+class Counted(NamedTuple):
+    """``times * n + plus``, where n goes from ``first`` to ``last`` while the loop turns; last: None while that is not known."""
+
+    loop: Loop
+    first: int
+    last: Optional[int]
+    times: int = 1
+    plus: int = 0
+
+    @property
+    def least(self) -> int:
+        """The number in the first turn."""
+        return self.times * self.first + self.plus
+
+    @property
+    def most(self) -> int | None:
+        """The number in the last turn."""
+        return None if self.last is None else self.times * self.last + self.plus
+
+
+NEVER: Final[Loop] = ("", -1, 0)
+"""The loop of a number that is always the same."""
+
+
+def always(number: int) -> Counted:
+    """A number that is the same in every turn."""
+    return Counted(NEVER, 0, 0, 0, number)
+
+
+def ranging(module: str, at: int, numbers: range) -> Counted | None:
+    """What a loop over some numbers counts, if it counts upwards: n is the number of its turns before."""
+    if len(numbers) < 2 or numbers.step < 0:
+        return None
+    return Counted((module, at, 0), 0, len(numbers) - 1, numbers.step, numbers[0])
+
+
+def with_number(op: str, counted: Counted, number: int, first: bool) -> Counted | None:
+    """What an operator makes of a counted number and a constant. first: the constant comes first."""
+    if op == "+" or (op == "-" and not first):
+        return counted._replace(plus=counted.plus + (number if op == "+" else -number))
+    if op == "*" and number > 0:
+        return counted._replace(times=counted.times * number, plus=counted.plus * number)
+    return None

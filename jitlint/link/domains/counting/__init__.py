@@ -1,0 +1,1 @@
+"""How far the numbers get that the loops of JAX carry."""
