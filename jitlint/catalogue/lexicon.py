@@ -436,6 +436,11 @@ class Modes(msgspec.Struct, frozen=True):
     metrics: dict[str, str]
     layers: frozenset[str]
     told_by: frozenset[str]
+    keyed: frozenset[str]
+    turning_off: frozenset[str]
+    changing: frozenset[str]
+    off_by: frozenset[str]
+    several: frozenset[str]
     applying: frozenset[str]
     asked_by: dict[str, str]
 

@@ -376,7 +376,8 @@ class WrongMode(Event):
     (in a loop that leaves the mode for evaluation behind), evaluated (in one that never sets it), asked (a call under a
     derivative asks for the mode of evaluation with ``argument``, and gives ``given`` all the same), idle (it gives that, and
     the layers are off without having been asked) or kept (a call in code that is named for evaluation asks for that of
-    training, and throws away what it measures)."""
+    training, and throws away what it measures) or unset (code that is named for evaluation runs layers that drop numbers and are
+    trained elsewhere, in a program that never turns them off)."""
 
     model: str = ""
     how: str = "trained"

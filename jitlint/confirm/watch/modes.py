@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, Final, NamedTuple
 _LAYERS: Final = {
     "flax.nnx": {"Dropout": "deterministic", "BatchNorm": "use_running_average"},
     "flax.linen": {"Dropout": "deterministic", "BatchNorm": "use_running_average"},
+    "equinox.nn": {"Dropout": "inference"},
 }
 """By module, layers with the argument that asks for the mode of evaluation; a field of theirs has the same name."""
 
@@ -27,10 +29,12 @@ class Ran(NamedTuple):
 
 @contextlib.contextmanager
 def hearing() -> Iterator[list[Ran]]:
-    """The list fills while the block runs. Raises ImportError where flax is not installed."""
+    """The list fills while the block runs: with layers of the libraries that are installed."""
     heard: list[Ran] = []
     with contextlib.ExitStack() as undo:
-        for module, layers in _LAYERS.items():  # the program that is asked about imports them anyway
+        for module, layers in _LAYERS.items():
+            if importlib.util.find_spec(module.partition(".")[0]) is None:
+                continue
             library = importlib.import_module(module)
             for name, flag in layers.items():
                 cls = getattr(library, name)

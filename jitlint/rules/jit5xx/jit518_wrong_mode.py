@@ -18,6 +18,9 @@ Dropout and batch normalisation do one thing in training and another in evaluati
 switches only once trains without dropout from the second epoch on, with statistics that stand still; one that never switches
 drops numbers while it evaluates, and lets the test data change the statistics. Nothing raises, the curves only look odd.
 
+Modules of Equinox are never changed: `equinox.nn.inference_mode(model)` gives one for evaluation. A model with dropout that an
+evaluation gives keys to, in a program that never asks for that, is evaluated with what is left of it.
+
 Modules of `flax.linen` are told at each call. A call that gives a key for dropout, or collects statistics, and asks for the
 mode of evaluation while a derivative is taken, trains without either; so does one whose module has that mode for its default.
 """,
@@ -98,6 +101,12 @@ def check(event: WrongMode) -> Report:
         return Report(
             f"{model} is evaluated in the mode for training: numbers are dropped, and the data change the statistics",
             f"call `{event.model or 'model'}.eval()` before, and `{event.model or 'model'}.train()` before the loop trains again",
+            case="evaluated",
+        )
+    if event.how == "unset":
+        return Report(
+            "the model is evaluated as it is trained: its dropout layers get keys, and drop numbers",
+            "evaluate `equinox.nn.inference_mode(model)`, which needs no keys",
             case="evaluated",
         )
     if event.how == "kept":

@@ -21,6 +21,7 @@ from jitlint.link.domains.modes.marks import (
     CHECKS,
     DRAWS,
     EVALUATE,
+    KEYED,
     LEARNS,
     MARKS,
     RUNS,
@@ -34,6 +35,7 @@ from jitlint.link.domains.modes.marks import (
     own_path,
     touch,
 )
+from jitlint.link.domains.modes.unset import Unset
 from jitlint.link.engine.domain import Activation, Domain, Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -56,6 +58,7 @@ class Modes(Domain[Marks]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._captured = Captured(m)
+        self._unset = Unset(m)
 
     def hears_of(self, dotted: str) -> bool:
         """What sets a mode, the layers that have one, and metrics."""
@@ -65,6 +68,7 @@ class Modes(Domain[Marks]):
             or dotted in words.applying
             or dotted in words.metrics
             or dotted.removesuffix(".__call__") in words.layers
+            or self._unset.hears_of(dotted)
         )
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
@@ -73,6 +77,9 @@ class Modes(Domain[Marks]):
         call = self.m.texts.table(f).calls.get(library.at)
         if dotted in words.layers:
             return _made(library)
+        if self._unset.hears_of(dotted):
+            self._unset.heard(f, library)
+            return None
         if call is None or f.world.excused:
             return None
         if dotted in words.applying:
@@ -112,6 +119,9 @@ class Modes(Domain[Marks]):
         """It happens again, to what this caller hands over."""
         checks = naming.has_word(activation.func.fn.name, lexicon().keys.evaluating)
         for mark in summary:
+            if mark.kind == KEYED:
+                self._unset.passed_on(f, activation, mark)
+                continue
             path = in_caller(self.m, f, activation, mark.path)
             if path is None:
                 continue

@@ -26,6 +26,8 @@ CHECKS: Final = "checks"
 
 DRAWS: Final = "draws"
 """A layer that has no keys to draw from runs under a derivative."""
+KEYED: Final = "keyed"
+"""A layer ran outside of derivatives, and got a key to draw from."""
 CAPTURED: Final = "captured"
 """A layer ran in a trace that was not given its model."""
 
