@@ -30,7 +30,7 @@ from jitlint.infer.values import (
     Xform,
     alternatives,
 )
-from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, matching, retests
+from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, managed, matching, retests
 from jitlint.link.core.expressions import evaluate
 from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
@@ -307,7 +307,8 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
         else:
             callbacks.run_implied(m, f, item.value.at, value, ("__enter__",))
     before = dict(f.scope.vars) if swallows else None
-    reached = run_block(m, f, node.body)
+    with managed.changed(m, f, node):
+        reached = run_block(m, f, node.body)
     f.world = world
     for manager in managers:
         callbacks.run_protocol(m, f, node.at, manager, "__exit__", [UNKNOWN, UNKNOWN, UNKNOWN])

@@ -94,11 +94,13 @@ def _conditions(parts: Sequence[ir.Node], at: int) -> Iterator[tuple[ir.Node, in
 def _are_compared(parts: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> bool:
     """Whether what two calls give is compared: one function for two points, or two functions that should give the same."""
     a, b = _results(parts, one), _results(parts, other)
-    points = last_name(one.func) == last_name(other.func) != "" and not same_text(one, other)
+    points = _applied(one) == _applied(other) != "" and not same_text(one, other)
     for node in parts:
         sides: list[ir.Node] = []
         if type(node) is ir.BinOp and node.op == "-" and points:
-            sides = [node.left, node.right]
+            sides = [_whole(node.left), _whole(node.right)]
+        elif type(node) is ir.Compare and len(node.rights) == 1 and points:
+            sides = [_whole(node.left), _whole(node.rights[0])]
         elif type(node) is ir.Call and has_word(last_name(node.func), lexicon().keys.comparing):
             sides = [arg.value for arg in node.args[:2]]
         if len(sides) == 2 and a.isdisjoint(b) and (_meets(sides, a, b) or _meets(sides, b, a)):
@@ -106,12 +108,36 @@ def _are_compared(parts: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> boo
     return False
 
 
+def _applied(call: ir.Call) -> str:
+    """The function that a call runs, under transforms perhaps: ``f`` of ``jax.vmap(f)(x)``."""
+    func: ir.Node = call.func
+    while type(func) is ir.Call and func.args:
+        func = func.args[0].value
+    return last_name(func)
+
+
+def _whole(node: ir.Node) -> ir.Node:
+    """What something is a part of: ``f(x)`` of ``f(x)[0]``."""
+    while isinstance(node, (ir.Sub, ir.Attr)):
+        node = node.obj
+    return node
+
+
 def _results(parts: Sequence[ir.Node], call: ir.Call) -> set[int]:
     """Where the result of a call stands: there, and where the variable is read that holds it."""
     for node in parts:
-        if type(node) is ir.Assign and node.value is call and type(node.targets[0]) is ir.Name:
-            return {call.at, *(n.at for n in parts if type(n) is ir.Name and n.id == node.targets[0].id)}
+        target = _target(node, call) if type(node) is ir.Assign else None
+        if type(target) is ir.Name:
+            return {call.at, *(n.at for n in parts if type(n) is ir.Name and n.id == target.id)}
     return {call.at}
+
+
+def _target(node: ir.Assign, call: ir.Call) -> ir.Node | None:
+    """What an assignment binds to the result of a call, if it does: one of several variables perhaps."""
+    target = node.targets[0]
+    if type(target) is ir.Tuple and type(node.value) is ir.Tuple and len(target.elts) == len(node.value.elts):
+        return next((one for one, value in zip(target.elts, node.value.elts) if value is call), None)
+    return target if node.value is call else None
 
 
 def _meets(sides: Sequence[ir.Node], a: set[int], b: set[int]) -> bool:

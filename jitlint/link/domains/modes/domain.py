@@ -118,7 +118,7 @@ class Modes(Domain[Marks]):
     def replay(self, f: Frame, activation: Activation, summary: Marks) -> None:
         """It happens again, to what this caller hands over."""
         checks = naming.has_word(activation.func.fn.name, lexicon().keys.evaluating)
-        for mark in summary:
+        for number, mark in enumerate(summary):
             if mark.kind == KEYED:
                 self._unset.passed_on(f, activation, mark)
                 continue
@@ -132,7 +132,7 @@ class Modes(Domain[Marks]):
                 streamless.passed_on(self.m, f, mark._replace(path=path, at=activation.at), self._captured)
             elif mark.kind != CAPTURED:
                 here = mark._replace(path=path, at=activation.at)
-                if mark.kind == CHECKS:
+                if mark.kind == CHECKS and not _is_turned_off(summary[:number], mark):
                     self._after_training(f, here)
                 note(f, (here,))
 
@@ -195,6 +195,12 @@ class Modes(Domain[Marks]):
         self.m.emit(
             f, WrongMode, at, None, Confidence.LIKELY, where=(module, function), model=model, how=how, also=(step,)
         )  # fmt: skip
+
+
+def _is_turned_off(before: Marks, runs: Mark) -> bool:
+    """Whether the activation in which a layer runs has turned its model to evaluation itself, last of all before that."""
+    modes = [mark for mark in before if mark.kind in (TRAIN, EVALUATE) and touch(mark, runs)]
+    return bool(modes) and modes[-1].kind == EVALUATE
 
 
 def _model(activation: Activation) -> int:

@@ -26,7 +26,7 @@ from jitlint.infer.values import (
     const_of,
 )
 from jitlint.link.domains.purity.copies import Change, Copies
-from jitlint.link.engine import surroundings
+from jitlint.link.engine import scopes, surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -164,9 +164,21 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
         return
     if surroundings.runs_first(f) or _counts_traces(f, changed) or _is_handed_out(f, changed):
         return
+    if _is_of_counter(f):
+        return
     if f.module.is_test:
         level = Confidence.POSSIBLE
     m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)
+
+
+def _is_of_counter(f: Frame) -> bool:
+    """Whether what is changed belongs to an object whose class is named for traces: ``TraceCounter``."""
+    statement = surroundings.statement(f)
+    target = statement.target if type(statement) is ir.AugAssign else None
+    while isinstance(target, (ir.Sub, ir.Attr)):
+        target = target.obj
+    owner = scopes.lookup(f, target.id) if type(target) is ir.Name else None
+    return type(owner) is Inst and any(word in owner.cls.name.lower() for word in _MEANT[:2])
 
 
 def _is_handed_out(f: Frame, changed: str) -> bool:

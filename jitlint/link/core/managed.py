@@ -1,0 +1,118 @@
+"""What a context manager changes for the time of its block (layer: ``link``, room ``core``).
+
+A generator that `contextlib.contextmanager` makes one of is run as a whole when the block begins, with what it does at its end: a
+stack of flags that it pushes on and pops again is as before. What it does: inside of the block, a list ends with what is pushed on
+it, and other containers that such a generator changes hold anything. What it does not: run the two halves of a generator apart.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.values import UNKNOWN, Func, Inst, Map, Seq, Value
+from jitlint.link.engine import evaluator
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import by_parameter, last_name, path_text
+from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import find_method
+from jitlint.syntax import ir
+
+
+class _Stack(NamedTuple):
+    """A container that a generator changes, and how. pushed: what it puts on a list; undone: it takes out as well as puts in."""
+
+    box: Seq | Map
+    pushed: Value | None
+    undone: bool
+
+
+@contextmanager
+def changed(m: Machine, f: Frame, node: ir.With) -> Iterator[None]:
+    """While the block runs, containers hold what its context managers put in: a list what is pushed, another one anything."""
+    stacks = {id(stack.box): stack for item in node.items for stack in _changed_by(m, f, item.value)}
+    held = [(_begin(stack), stack.undone) for stack in stacks.values()]
+    try:
+        yield
+    finally:
+        for restore, undone in held:
+            if undone:
+                restore()
+
+
+def _begin(stack: _Stack) -> Callable[[], None]:
+    """A container is as it is inside of the block. Answers what makes it as it was."""
+    box = stack.box
+    if type(box) is Seq:
+        items, rest = box.items, box.rest
+        known = [UNKNOWN] if items is None else items
+        box.items, box.rest = (None, UNKNOWN) if stack.pushed is None else ([*known, stack.pushed], None)
+        return functools.partial(_refill, box, items, rest)
+    assert type(box) is Map
+    entries, others = box.entries, box.rest
+    box.entries, box.rest = {}, UNKNOWN
+    return functools.partial(_refill, box, entries, others)
+
+
+def _refill(box: Seq | Map, held: Any, rest: Value | None) -> None:
+    box.rest = rest
+    if type(box) is Seq:
+        box.items = held
+    elif type(box) is Map:
+        box.entries = held
+
+
+def _changed_by(m: Machine, f: Frame, node: ir.Expr) -> Iterator[_Stack]:
+    """The containers that a call of a generator changes."""
+    if type(node) is not ir.Call:
+        return
+    owner = paths.peek(m, f, node.func.obj) if type(node.func) is ir.Attr else None
+    func = paths.peek(m, f, node.func)
+    if type(owner) is Inst and type(node.func) is ir.Attr:
+        func = find_method(owner, node.func.name)
+    if type(func) is not Func or not func.fn.node.is_generator:
+        return
+    words = lexicon().containers
+    inside = Frame(func.fn.module, func.scope, HOST)
+    uses: dict[str, list[tuple[ir.Attr, ir.Call]]] = defaultdict(list)
+    for part in func.fn.parts:
+        if type(part) is ir.Call and type(part.func) is ir.Attr:
+            uses[path_text(part.func.obj)].append((part.func, part))
+    for text, methods in uses.items():
+        used = {method.name for method, _ in methods}
+        value = _held(m, inside, func, owner, methods[0][0].obj) if text and used & words.changing else None
+        if type(value) is Seq or type(value) is Map:
+            pushed = [
+                _pushed(m, f, func, node, call) for method, call in methods if method.name in words.growing
+            ]
+            undone = bool(used & words.growing and used & words.taking)
+            yield _Stack(value, pushed[0] if len(pushed) == 1 else None, undone)
+
+
+def _pushed(m: Machine, f: Frame, func: Func, node: ir.Call, call: ir.Call) -> Value | None:
+    """What ``stack.append(x)`` puts on a list: a constant, or what the call of the generator gives for a parameter."""
+    if last_name(call.func) != "append" or len(call.args) != 1:
+        return None
+    given: ir.Expr | None = call.args[0].value
+    if type(given) is ir.Name:
+        name = given.id
+        params = func.fn.node.params[1:] if func.owner is not None else func.fn.node.params
+        given = next((value for param, value in by_parameter(node, params) if param == name), None)
+    if type(given) is ir.Const:
+        return evaluator.evaluate(m, f, given)
+    return paths.peek(m, f, given) or UNKNOWN
+
+
+def _held(m: Machine, inside: Frame, func: Func, owner: Value | None, place: ir.Expr) -> Value | None:
+    """What a generator means by a path, of a variable around it or of the object that it is a method of."""
+    first = func.fn.node.params[0].name if type(owner) is Inst and func.fn.node.params else ""
+    own = type(place) is ir.Attr and type(place.obj) is ir.Name and place.obj.id == first
+    if own and type(place) is ir.Attr and type(owner) is Inst:
+        return owner.attrs.get(place.name)
+    return paths.peek(m, inside, place)
