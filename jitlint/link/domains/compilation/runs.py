@@ -20,6 +20,7 @@ from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
@@ -155,6 +156,14 @@ def _of_one_caller(log: CompilationLog, places: list[CallSite]) -> list[CallSite
         table = log.m.texts.table(sites[0].frame)
         ordered = sorted(sites, key=lambda site: site.node.at)
         for first, second in itertools.combinations(ordered, 2):
-            if not table.excludes(first.node, second.node):
+            if not table.excludes(first.node, second.node) and not _are_of_others(log, first, second):
                 return [first, second]
     return []
+
+
+def _are_of_others(log: CompilationLog, first: CallSite, second: CallSite) -> bool:
+    """Whether two calls hand over different functions, so that each needs a program of its own: ``fit(linear)``, ``fit(cubic)``."""
+    given = [[paths.peek(log.m, site.frame, arg.value) for arg in site.node.args] for site in (first, second)]
+    return any(
+        type(one) is Func and type(other) is Func and one.fn is not other.fn for one, other in zip(*given)
+    )

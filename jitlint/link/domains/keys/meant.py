@@ -87,12 +87,13 @@ def _is_form(f: Frame, names: Sequence[str]) -> bool:
 
 
 def evaluates(f: Frame, this: Use) -> bool:
-    """Whether what draws the same each time is an evaluation, or its key is named for one."""
+    """Whether what draws the same each time is an evaluation, or goes through settings to compare them, or its key is named for
+    that."""
     words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
     call = call_of(f, this)
     names = [last_name(part) for part in below(call)]
-    if any(naming.has_word(name, words.evaluating) for name in (*around, *names)):
+    if any(naming.has_word(name, words.evaluating | words.exploring) for name in (*around, *names)):
         return True
     return any(naming.has_word(name, words.kept) and naming.has_word(name, words.called) for name in names)
 

@@ -112,7 +112,7 @@ def record(m: Machine, leaked: Leaked) -> None:
     """Record the leaks, each with whether its value is read later."""
     for found in leaked.values():
         for one in found:
-            if _is_asked(m, one):
+            if _is_asked(m, one) or _is_awaited(one):
                 continue
             read = SURELY if one.derived else _is_read(m, one)
             confidence = weaken(one.confidence, 1) if read == PERHAPS else one.confidence
@@ -130,6 +130,23 @@ def _is_asked(m: Machine, one: Pending) -> bool:
     if type(one.box) is not Scope or one.box.fn is None:
         return False
     return any(surroundings.speak_of_tracing(list(nodes(list(body)))) for body in _seeing(m, one))
+
+
+def _is_awaited(one: Pending) -> bool:
+    """Whether a function around is there to see what becomes of a tracer that leaks: ``pytest.raises(UnexpectedTracerError)``."""
+    scope: Scope | None = one.frame.scope
+    while scope is not None and scope.fn is not None:
+        calls = [item.value for part in scope.fn.parts if type(part) is ir.With for item in part.items]
+        if any(_awaits(call) for call in calls):
+            return True
+        scope = scope.parent
+    return False
+
+
+def _awaits(call: ir.Expr) -> bool:
+    words = lexicon().errors
+    named = type(call) is ir.Call and last_name(call.func) in words.expecting_words
+    return named and any(last_name(part) in words.of_leaks for part in below(call))
 
 
 NEVER: Final = 0
