@@ -424,6 +424,7 @@ class Gradients(msgspec.Struct, frozen=True):
     holding: frozenset[str]
     discounts: frozenset[str]
     rewards: frozenset[str]
+    next_states: frozenset[str]
     squaring: frozenset[str]
     growing: frozenset[str]
     of_rows: frozenset[str]

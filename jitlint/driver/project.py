@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -135,8 +136,14 @@ class Layout:
             return self._follow(base, parts) if _inside(base, self.root) else []
         if not parts:
             return []
-        base = self.search(base, parts[0])
-        return self._follow(base, parts) if base else []
+        found = self.search(base, parts[0]) or self._beside(base, parts[0])
+        return self._follow(found, parts) if found else []
+
+    def _beside(self, directory: str, first: str) -> str:
+        """The directory itself, if it is a package whose scripts run where they lie: their neighbours go by their bare names."""
+        files, directories = self._listing(directory)
+        near = f"{first}.py" in files or first in directories
+        return directory if near and first not in sys.stdlib_module_names else ""
 
     def search(self, directory: str, first: str) -> str:
         """The directory in which a script or test in ``directory`` finds the top-level module ``first``, or ""."""

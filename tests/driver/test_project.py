@@ -140,9 +140,15 @@ def test_absolute_imports(project: Write) -> None:
     )
     assert _resolve(root, "tests/test_c.py", "lib.c.f") == ["src/lib/__init__.py", "src/lib/c.py"]
     assert _resolve(root, "scripts/run.py", "helper") == ["scripts/helper.py"]
-    # Inside a regular package, a bare name is not the neighbour's.
     assert _resolve(root, "pkg/a.py", "types") == []
     assert _resolve(root, "pkg/a.py", "jax.numpy") == []
+
+
+def test_scripts_of_a_folder_with_an_init_file_import_their_neighbours(project: Write) -> None:
+    root = project({"run/__init__.py": "", "run/main.py": "", "run/model.py": "", "model.py": ""})
+    assert _resolve(root / "run", "main.py", "model") == ["__init__.py", "model.py"]
+    # Seen from above, it is a package like any other.
+    assert _resolve(root, "run/main.py", "model") == ["model.py"]
 
 
 def test_relative_imports(project: Write) -> None:

@@ -26,6 +26,7 @@ from jitlint.link.tables.ir_walk import last_name, path_text
 from jitlint.link.values import pytrees
 from jitlint.link.values.questions.signatures import describe
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _RUNS: Final = 64
 """So many functions are run again at most."""
@@ -151,13 +152,20 @@ def _discount(node: ir.BinOp) -> str:
 
 
 _BRIEF: Final = "r"
-"""A reward, where what comes after it may be the end of an episode, or the best of several actions; else it is any number."""
+"""A reward, where what comes after it may be the end of an episode, the best of several actions, or a value of what is called the next
+state; else it is any number."""
 
 
 def _is_of_steps(node: ir.Node) -> bool:
-    """Whether an expression is what is left of one, ``1 - done``, or the largest of several values."""
+    """Whether an expression is what is left of one, ``1 - done``, the largest of several values, or one of the next state."""
     if type(node) is ir.Call:
-        return last_name(node.func) == "max"
+        given = (
+            _last(part)
+            for arg in node.args
+            for part in below(arg.value)
+            if isinstance(part, (ir.Name, ir.Attr))
+        )
+        return last_name(node.func) == "max" or not lexicon().gradients.next_states.isdisjoint(given)
     return type(node) is ir.BinOp and node.op == "-" and type(node.left) is ir.Const and node.left.value == 1
 
 

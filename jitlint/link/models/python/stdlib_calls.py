@@ -39,7 +39,7 @@ from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.events import emit_convert, tracer_inside
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.python import command_lines, dispatch, math_calls, named_tuples
+from jitlint.link.models.python import command_lines, dispatch, json_calls, math_calls, named_tuples
 from jitlint.link.models.python import python_sequences as sequences
 from jitlint.link.models.python.builtin_calls import (
     BUILTIN_CALLS,
@@ -444,6 +444,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "dataclasses.replace": _replace,
     "functools.cached_property": descriptor("cached_property"),
     "functools.reduce": _reduce,
+    "json.loads": json_calls.loads,
     "operator.abs": BUILTIN_CALLS["builtins.abs"],
     "os.listdir": _texts,
     "pickle.dump": _pickled,

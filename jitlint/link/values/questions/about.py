@@ -22,7 +22,11 @@ EXACT: Final = 2**24
 WHOLE: Final = 2**31
 """The first whole number for which 32 bits have no room."""
 PADDING: Final = -1
-_RANGE: Final = "jax.numpy.arange"
+_LIMITS: Final = {
+    "jax.numpy.arange": ("start", "stop", "step"),
+    "jax.random.randint": ("minval", "maxval"),
+}
+"""Functions that give whole numbers between limits, with the parameters that say these."""
 
 
 def of_sum(op: str, left: Value, right: Value) -> About:
@@ -55,15 +59,16 @@ def note(
     f: Frame, at: int, name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr | None, out: Value
 ) -> None:
     """Note what is known of the array, or of each array, that a function of JAX gives."""
-    found = _of_range(f, at, bound) if name == _RANGE else _of_bound(name, bound, receiver)
+    names = _LIMITS.get(name)
+    found = _of_bound(name, bound, receiver) if names is None else _of_range(f, at, bound, names)
     for array in out.items if type(out) is Tup else (out.rest,) if type(out) is Seq else (out,):
         if type(array) is Arr and found is not NOTHING:
             array.about = found
 
 
-def _of_range(f: Frame, at: int, bound: Sequence[tuple[Parameter, Value]]) -> About:
-    """What is known of whole numbers that follow each other."""
-    given = {p.name: const_of(value) for p, value in bound if p.name in ("start", "stop", "step")}
+def _of_range(f: Frame, at: int, bound: Sequence[tuple[Parameter, Value]], names: tuple[str, ...]) -> About:
+    """What is known of whole numbers between limits, that follow each other or are drawn."""
+    given = {p.name: const_of(value) for p, value in bound if p.name in names}
     limits = [number for number in given.values() if type(number) is int]
     if len(limits) != len(given) or not limits or (len(limits) == 3 and limits[2] <= 0):
         return NOTHING
