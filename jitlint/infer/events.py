@@ -21,6 +21,7 @@ from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
 from jitlint.infer.number_events import CutNumbers as CutNumbers
 from jitlint.infer.number_events import FarNumbers as FarNumbers
 from jitlint.infer.number_events import PaddingIndex as PaddingIndex
+from jitlint.infer.number_events import UnstableLog as UnstableLog
 from jitlint.infer.number_events import WideDtype as WideDtype
 from jitlint.infer.number_events import WidenedArray as WidenedArray
 from jitlint.infer.places import Event, Step
@@ -426,6 +427,7 @@ AnyEvent = Union[
     FarNumbers,
     CutNumbers,
     PaddingIndex,
+    UnstableLog,
     WidenedArray,
     LateVariable,
     ImportIdiom,

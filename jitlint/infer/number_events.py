@@ -39,6 +39,14 @@ class CutNumbers(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UnstableLog(Event):
+    """A logarithm is taken of what runs out of numbers before. what: softmax, sigmoid, 1-sigmoid, 1-tanh, 1+exp or sum (of
+    exponentials)."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WidenedArray(Event):
     """A number of NumPy makes an array of 16-bit floats wider. narrow: bfloat16; wide: float32. number: how it is written."""
 

@@ -76,14 +76,17 @@ def _comes_after(m: Machine, fn: FuncInfo, writer: FuncInfo, call: ir.Call) -> b
 
 
 def _holds_arrays(methods: list[FuncInfo], name: str) -> bool:
-    """Whether the state of an optimiser is made for an attribute: it holds arrays of JAX's."""
+    """Whether the state of an optimiser is made for an attribute, or put into what that is: it holds arrays of JAX's."""
+    parts = [part for method in methods for part in method.parts]
+    states = [
+        part for part in parts if type(part) is ir.Call and last_name(part.func) == "init" and part.args
+    ]
+    if any(_attribute(state.args[0].value) == name for state in states):
+        return True
+    made = [part.value for part in parts if type(part) is ir.Assign and _assigns(part, name)]
     return any(
-        type(part) is ir.Call
-        and last_name(part.func) == "init"
-        and part.args
-        and _attribute(part.args[0].value) == name
-        for method in methods
-        for part in method.parts
+        type(value) is ir.Call and any(arg.value is state for arg in value.args for state in states)
+        for value in made
     )
 
 

@@ -22,6 +22,7 @@ from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, pat
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COPIES
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -75,10 +76,15 @@ NEW: Final = ("new", "next", "updated")
 
 
 def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
-    """The function of the project that a call runs, compiled or not."""
+    """The function of the project that a call runs, compiled or not, or the method of an object."""
     value = unwrapped(paths.peek(m, f, call.func))
-    plain = type(value) is Func and value.owner is None and all(not arg.star for arg in call.args)
-    return value if plain and type(value) is Func else None
+    owner = paths.peek(m, f, call.func.obj) if value is None and type(call.func) is ir.Attr else None
+    if type(owner) is Inst and type(call.func) is ir.Attr:
+        value = unwrapped(find_method(owner, call.func.name))
+        plain = type(value) is Func and not value.fn.node.decorators
+    else:
+        plain = type(value) is Func and value.owner is None
+    return value if plain and type(value) is Func and all(not arg.star for arg in call.args) else None
 
 
 def unwrapped(value: Value | None) -> Value | None:
@@ -131,7 +137,7 @@ def _updates(node: ir.Node, name: str) -> bool:
 def _renewed(m: Machine, f: Frame, func: Func, call: ir.Call, place: int, results: int) -> ir.Expr | None:
     """The argument of which the result at a place is the new version: by its name, or as the only other object of its class."""
     result = result_at(func.fn, place, results)
-    given = dict(by_parameter(call, func.fn.node.params))
+    given = dict(by_parameter(call, func.fn.node.params[0 if func.owner is None else 1 :]))
     name = renewed_name(func.fn, result)
     if name:
         return given.get(name)

@@ -22,6 +22,7 @@ from jitlint.link.domains.misuse import (
     static_fields,
     static_objects,
     uncompared,
+    unstable,
     wide,
 )
 from jitlint.link.engine import imports
@@ -56,6 +57,7 @@ class Misuse(Domain[None]):
             or dotted in growing.LOOPS
             or dotted in late.SETTERS
             or dotted == late.SWITCH
+            or dotted in unstable.LOGARITHMS
             or dotted in words.arrays.takes_in | words.arrays.fills
             or wide.hears_of(self.m, dotted)
         )
@@ -68,6 +70,8 @@ class Misuse(Domain[None]):
             late.heard(self.m, f, library)
         elif library.dotted == late.SWITCH:
             late.switched(self.m, f, library)
+        elif library.dotted in unstable.LOGARITHMS:
+            unstable.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:

@@ -163,7 +163,7 @@ def _is_of_steps(node: ir.Node) -> bool:
             _last(part)
             for arg in node.args
             for part in below(arg.value)
-            if isinstance(part, (ir.Name, ir.Attr))
+            if isinstance(part, (ir.Name, ir.Attr, ir.Sub))
         )
         return last_name(node.func) == "max" or not lexicon().gradients.next_states.isdisjoint(given)
     return type(node) is ir.BinOp and node.op == "-" and type(node.left) is ir.Const and node.left.value == 1
