@@ -12,6 +12,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import UnstableLog
+from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
@@ -23,6 +24,7 @@ from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
+OWN_RULES: Final = frozenset({"custom_jvp", "custom_vjp", "custom_gradient"})
 LOGARITHMS: Final = frozenset({"jax.numpy.log", "jax.numpy.log1p"})
 
 
@@ -31,9 +33,26 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     call = m.texts.table(f).calls.get(library.at)
     if call is None or len(call.args) != 1 or f.module.is_test or naming.is_benchmark(f.module.path):
         return
+    if f.fn is not None and _has_own_rule(f.module, f.fn):
+        return
     found = _Reader(m, f).lost(call.args[0].value, library.dotted.endswith("1p"))
     if found and not _is_one_way(f, call):
         m.emit(f, UnstableLog, library.at, None, Confidence.LIKELY, what=found)
+
+
+def _has_own_rule(module: ModuleInfo, fn: FuncInfo) -> bool:
+    """Whether somebody says what the derivative of a function is, which may be without the detour."""
+    marks = [part for mark in fn.node.decorators for part in below(mark)]
+    made = [
+        part
+        for nodes in module.code()
+        for part in nodes
+        if type(part) is ir.Call and last_name(part.func) in OWN_RULES
+    ]
+    given = [arg.value for call in made for arg in call.args]
+    return any(last_name(mark) in OWN_RULES for mark in marks) or any(
+        last_name(node) == fn.name for node in given
+    )
 
 
 def _is_one_way(f: Frame, call: ir.Call) -> bool:
