@@ -416,6 +416,8 @@ class Gradients(msgspec.Struct, frozen=True):
     reducing: frozenset[str]
     mapping: frozenset[str]
     choosing: frozenset[str]
+    logarithms: frozenset[str]
+    own_rules: frozenset[str]
     choosing_ways: frozenset[str]
     keeping_small: frozenset[str]
     bounding: frozenset[str]

@@ -141,8 +141,7 @@ class Layout:
 
     def _beside(self, directory: str, first: str) -> str:
         """The directory itself, if it is a package whose scripts run where they lie: their neighbours go by their bare names."""
-        files, directories = self._listing(directory)
-        near = f"{first}.py" in files or first in directories
+        near = any({f"{first}.py", first} & names for names in self._listing(directory))
         return directory if near and first not in sys.stdlib_module_names else ""
 
     def search(self, directory: str, first: str) -> str:
@@ -180,15 +179,12 @@ class Layout:
             found.append(os.path.join(base, "__init__.py"))
         for part in parts:
             files, directories = self._listing(current)
-            if part in directories:
-                current = os.path.join(current, part)
-                if self.is_package(current):
-                    found.append(os.path.join(current, "__init__.py"))
-            elif f"{part}.py" in files:
-                found.append(os.path.join(current, f"{part}.py"))
+            if part not in directories:
+                found += [os.path.join(current, f"{part}.py")] if f"{part}.py" in files else []
                 break
-            else:
-                break
+            current = os.path.join(current, part)
+            if self.is_package(current):
+                found.append(os.path.join(current, "__init__.py"))
         return found
 
     def _is_source_folder(self, directory: str) -> bool:

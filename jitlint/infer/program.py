@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from jitlint.syntax import children, ir
 
 if TYPE_CHECKING:
-    from jitlint.infer.values import Func, Scope, Value
+    from jitlint.infer.counted import Loop
+from jitlint.infer.values import Func, Scope, Value
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +48,7 @@ class ModuleInfo:
 class FuncInfo:
     """One function or lambda. ``contexts``, ``traced_contexts`` and ``guessed_contexts`` count the distinct argument contexts it was run in: outside of traces, in traces, and those of the latter that are guesses.
 
-    returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
+    counted_by: loops whose numbers it got. returned: what each ``return`` (by origin) gave in any of them. surroundings: a table that `link` makes and reads.
     hosted: module-level code calls it, outside of any trace. reached: known code calls it, tests aside. registers: its name says that it registers what it is given. positional: its parameters, if all may be given by position.
     keys: the parameters that are PRNG keys. receivers: classes (by id) of the objects that it was a method of in traces.
     merged: how many coarse contexts it was run in, by where that was and how coarse they are. handed: functions (by id) that it was handed in them.
@@ -63,6 +64,7 @@ class FuncInfo:
     contexts: int = 0
     traced_contexts: int = 0
     guessed_contexts: int = 0
+    counted_by: frozenset[Loop] = frozenset()
     guesses: int = 0
     guessed: int = -1
     cold: bool = False

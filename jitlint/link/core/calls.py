@@ -266,6 +266,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if m.schedule.calls is not None:
         m.schedule.note_call(f, func.fn)
     m.domains.on_bind(f, at, func, bound)
+    bound, counts = contexts.with_few_counts(func.fn, bound)
     inherited = f.coarse and contexts.inherited(bound, f.coarse)
     frozen, has_keys = freeze_call(bound.values(), func, f.token)
     if type(frozen) is TooLarge:
@@ -286,7 +287,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
     if memo is not None:
         level = memo.coarse
     else:
-        level = contexts.coarseness(func.fn, where, bound, f.depth, inherited, m.limits.room)
+        level = contexts.needed(counts, func.fn, where, bound, f.depth, inherited, m.limits.room)
     if level == contexts.EXACT:
         memo = m.memo[key] = Memo(f, 0, m.sink.trial_number, memo)
         return _run(m, f, at, func, bound, sides, memo, f.confidence, inherited, has_keys)

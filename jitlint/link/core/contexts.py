@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from jitlint.infer.about import NOTHING
+from jitlint.infer.counted import NEVER
 from jitlint.infer.lattice import joined, or_unknown, parts, reshaped
 from jitlint.infer.objects import seen_as
 from jitlint.infer.program import FuncInfo
@@ -39,6 +40,7 @@ from jitlint.link.engine.budgets import (
     MANY_CONTEXTS,
     MAX_COARSE,
     MAX_CONTEXTS,
+    MAX_COUNTING_LOOPS,
     MAX_DEPTH,
     MAX_GUESSED_COARSE,
     MAX_GUESSED_CONTEXTS,
@@ -50,6 +52,7 @@ from jitlint.link.engine.budgets import (
     SMALL,
     TINY,
 )
+from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
 
 OUTSIDE: Final = "outside"
@@ -72,6 +75,29 @@ _LEFT: Final = (frozenset[str](), _NUMBERS, _NUMBERS | {"str", "bool", "static"}
 _LONG: Final = (0, 32, 4)
 _NESTED: Final = (0, 32, 2)
 _FUNCTIONS: Final = (Func, Bound, Partial)
+
+
+def with_few_counts(fn: FuncInfo, bound: dict[str, Value]) -> tuple[dict[str, Value], bool]:
+    """The arguments of a call, and whether a loop counts one of them. Of more than a few loops it is forgotten how far they get:
+    contexts are dear, and what matters more than a last turn is what is traced."""
+    loops = {
+        found.loop for found in map(counting.of, bound.values()) if found is not None and found.loop != NEVER
+    }
+    if not loops:
+        return bound, False
+    if len(fn.counted_by | loops) <= MAX_COUNTING_LOOPS:
+        fn.counted_by |= loops
+        return bound, True
+    return {name: counting.forgotten(value) for name, value in bound.items()}, False
+
+
+def needed(
+    counts: bool, fn: FuncInfo, where: str, bound: dict[str, Value], depth: int, inherited: int, room: int
+) -> int:
+    """How coarse a new context has to be. counts: a loop counts one of the arguments, for which there is room apart."""
+    if counts and not inherited and depth < MAX_DEPTH:
+        return EXACT
+    return coarseness(fn, where, bound, depth, inherited, room)
 
 
 def coarseness(

@@ -7,13 +7,13 @@ it, and other containers that such a generator changes hold anything. What it do
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import UNKNOWN, Func, Inst, Map, Seq, Value
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Frame
@@ -48,43 +48,60 @@ def changed(m: Machine, f: Frame, node: ir.With) -> Iterator[None]:
 
 def _begin(stack: _Stack) -> Callable[[], None]:
     """A container is as it is inside of the block. Answers what makes it as it was."""
-    box = stack.box
-    if type(box) is Seq:
-        items, rest = box.items, box.rest
-        known = [UNKNOWN] if items is None else items
-        box.items, box.rest = (None, UNKNOWN) if stack.pushed is None else ([*known, stack.pushed], None)
-        return functools.partial(_refill, box, items, rest)
+    return _push(stack.box, stack.pushed) if type(stack.box) is Seq else _loosen(stack.box)
+
+
+def _push(box: Seq, pushed: Value | None) -> Callable[[], None]:
+    items, rest = box.items, box.rest
+    known = [UNKNOWN] if items is None else items
+    box.items, box.rest = (None, UNKNOWN) if pushed is None else ([*known, pushed], None)
+
+    def restore() -> None:
+        box.items, box.rest = items, rest
+
+    return restore
+
+
+def _loosen(box: Seq | Map) -> Callable[[], None]:
     assert type(box) is Map
-    entries, others = box.entries, box.rest
+    entries, rest = box.entries, box.rest
     box.entries, box.rest = {}, UNKNOWN
-    return functools.partial(_refill, box, entries, others)
+
+    def restore() -> None:
+        box.entries, box.rest = entries, rest
+
+    return restore
 
 
-def _refill(box: Seq | Map, held: Any, rest: Value | None) -> None:
-    box.rest = rest
-    if type(box) is Seq:
-        box.items = held
-    elif type(box) is Map:
-        box.entries = held
-
-
-def _changed_by(m: Machine, f: Frame, node: ir.Expr) -> Iterator[_Stack]:
-    """The containers that a call of a generator changes."""
+def _generator(m: Machine, f: Frame, node: ir.Expr) -> tuple[Func, Value | None] | None:
+    """The generator that an expression calls, and the object whose method it is."""
     if type(node) is not ir.Call:
-        return
+        return None
     owner = paths.peek(m, f, node.func.obj) if type(node.func) is ir.Attr else None
     func = paths.peek(m, f, node.func)
     if type(owner) is Inst and type(node.func) is ir.Attr:
         func = find_method(owner, node.func.name)
-    if type(func) is not Func or not func.fn.node.is_generator:
+    return (func, owner) if type(func) is Func and func.fn.node.is_generator else None
+
+
+def _methods(fn: FuncInfo) -> dict[str, list[tuple[ir.Attr, ir.Call]]]:
+    """The methods that a function calls, by what they are of."""
+    found: dict[str, list[tuple[ir.Attr, ir.Call]]] = defaultdict(list)
+    for part in fn.parts:
+        if type(part) is ir.Call and type(part.func) is ir.Attr:
+            found[path_text(part.func.obj)].append((part.func, part))
+    return found
+
+
+def _changed_by(m: Machine, f: Frame, node: ir.Expr) -> Iterator[_Stack]:
+    """The containers that a call of a generator changes."""
+    called = _generator(m, f, node)
+    if called is None or type(node) is not ir.Call:
         return
+    func, owner = called
     words = lexicon().containers
     inside = Frame(func.fn.module, func.scope, HOST)
-    uses: dict[str, list[tuple[ir.Attr, ir.Call]]] = defaultdict(list)
-    for part in func.fn.parts:
-        if type(part) is ir.Call and type(part.func) is ir.Attr:
-            uses[path_text(part.func.obj)].append((part.func, part))
-    for text, methods in uses.items():
+    for text, methods in _methods(func.fn).items():
         used = {method.name for method, _ in methods}
         value = _held(m, inside, func, owner, methods[0][0].obj) if text and used & words.changing else None
         if type(value) is Seq or type(value) is Map:

@@ -17,6 +17,9 @@ MAX_CONTEXTS: Final = 4
 Measured: more of them reach no more traced code, and take longer.
 """
 
+MAX_COUNTING_LOOPS: Final = 2
+"""So many loops' numbers does a function get with how far they go; these contexts come on top of the others."""
+
 SMALL: Final = 30
 MAX_SMALL_CONTEXTS: Final = 10
 """The same for functions of at most so many nodes, factories often, where a context costs little."""

@@ -81,13 +81,9 @@ def _holds_arrays(methods: list[FuncInfo], name: str) -> bool:
     states = [
         part for part in parts if type(part) is ir.Call and last_name(part.func) == "init" and part.args
     ]
-    if any(_attribute(state.args[0].value) == name for state in states):
-        return True
     made = [part.value for part in parts if type(part) is ir.Assign and _assigns(part, name)]
-    return any(
-        type(value) is ir.Call and any(arg.value is state for arg in value.args for state in states)
-        for value in made
-    )
+    given = [arg.value for value in made if type(value) is ir.Call for arg in value.args]
+    return any(_attribute(state.args[0].value) == name or state in given for state in states)
 
 
 def _setting(m: Machine, fn: FuncInfo, owner: ClassInfo, name: str) -> Iterator[FuncInfo]:

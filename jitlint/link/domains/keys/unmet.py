@@ -95,17 +95,21 @@ def _are_compared(parts: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> boo
     """Whether what two calls give is compared: one function for two points, or two functions that should give the same."""
     a, b = _results(parts, one), _results(parts, other)
     points = _applied(one) == _applied(other) != "" and not same_text(one, other)
-    for node in parts:
-        sides: list[ir.Node] = []
-        if type(node) is ir.BinOp and node.op == "-" and points:
-            sides = [_whole(node.left), _whole(node.right)]
-        elif type(node) is ir.Compare and len(node.rights) == 1 and points:
-            sides = [_whole(node.left), _whole(node.rights[0])]
-        elif type(node) is ir.Call and has_word(last_name(node.func), lexicon().keys.comparing):
-            sides = [arg.value for arg in node.args[:2]]
-        if len(sides) == 2 and a.isdisjoint(b) and (_meets(sides, a, b) or _meets(sides, b, a)):
-            return True
-    return False
+    return any(
+        len(sides) == 2 and a.isdisjoint(b) and (_meets(sides, a, b) or _meets(sides, b, a))
+        for sides in (_compared(node, points) for node in parts)
+    )
+
+
+def _compared(node: ir.Node, points: bool) -> list[ir.Node]:
+    """What an expression compares. points: so does a difference, or which of two is larger."""
+    if type(node) is ir.BinOp and node.op == "-" and points:
+        return [_whole(node.left), _whole(node.right)]
+    if type(node) is ir.Compare and len(node.rights) == 1 and points:
+        return [_whole(node.left), _whole(node.rights[0])]
+    if type(node) is ir.Call and has_word(last_name(node.func), lexicon().keys.comparing):
+        return [arg.value for arg in node.args[:2]]
+    return []
 
 
 def _applied(call: ir.Call) -> str:

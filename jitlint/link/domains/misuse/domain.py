@@ -57,7 +57,7 @@ class Misuse(Domain[None]):
             or dotted in growing.LOOPS
             or dotted in late.SETTERS
             or dotted == late.SWITCH
-            or dotted in unstable.LOGARITHMS
+            or dotted in words.gradients.logarithms
             or dotted in words.arrays.takes_in | words.arrays.fills
             or wide.hears_of(self.m, dotted)
         )
@@ -70,7 +70,7 @@ class Misuse(Domain[None]):
             late.heard(self.m, f, library)
         elif library.dotted == late.SWITCH:
             late.switched(self.m, f, library)
-        elif library.dotted in unstable.LOGARITHMS:
+        elif library.dotted in lexicon().gradients.logarithms:
             unstable.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)

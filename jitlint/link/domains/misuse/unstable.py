@@ -7,8 +7,6 @@ ways is chosen afterwards.
 
 from __future__ import annotations
 
-from typing import Final
-
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import UnstableLog
@@ -23,9 +21,6 @@ from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
-
-OWN_RULES: Final = frozenset({"custom_jvp", "custom_vjp", "custom_gradient"})
-LOGARITHMS: Final = frozenset({"jax.numpy.log", "jax.numpy.log1p"})
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
@@ -47,10 +42,10 @@ def _has_own_rule(module: ModuleInfo, fn: FuncInfo) -> bool:
         part
         for nodes in module.code()
         for part in nodes
-        if type(part) is ir.Call and last_name(part.func) in OWN_RULES
+        if type(part) is ir.Call and last_name(part.func) in lexicon().gradients.own_rules
     ]
     given = [arg.value for call in made for arg in call.args]
-    return any(last_name(mark) in OWN_RULES for mark in marks) or any(
+    return any(last_name(mark) in lexicon().gradients.own_rules for mark in marks) or any(
         last_name(node) == fn.name for node in given
     )
 
@@ -63,6 +58,10 @@ def _is_one_way(f: Frame, call: ir.Call) -> bool:
         type(part) is ir.Call and last_name(part.func) in choosing and any(p is call for p in below(part))
         for part in around
     )
+
+
+def _is_one(node: ir.Node) -> bool:
+    return type(node) is ir.Const and node.value == 1
 
 
 def _takes_away(node: ir.Node) -> bool:
@@ -85,20 +84,18 @@ class _Reader:
         if one_more:
             minus = type(node) is ir.UnaryOp and node.op == "-"
             return (
-                self._lost_of_one(node.operand, "-")
-                if minus and type(node) is ir.UnaryOp
-                else self._grown(node)
+                self._lost_of_one(node.operand) if minus and type(node) is ir.UnaryOp else self._grown(node)
             )
-        if type(node) is ir.BinOp and node.op in ("+", "-"):
-            for one, other in ((node.left, node.right), (node.right, node.left)):
-                if type(one) is ir.Const and one.value == 1 and (node.op == "+" or one is node.left):
-                    return self._grown(other) if node.op == "+" else self._lost_of_one(other, "-")
+        if type(node) is ir.BinOp and _is_one(node.left) and node.op in ("+", "-"):
+            return self._grown(node.right) if node.op == "+" else self._lost_of_one(node.right)
+        if type(node) is ir.BinOp and _is_one(node.right) and node.op == "+":
+            return self._grown(node.left)
         name = self._name(node)
         if name in ("softmax", "sigmoid"):
             return name
         return "sum" if name == "sum" and self._sums_powers(node) else ""
 
-    def _lost_of_one(self, node: ir.Node, op: str) -> str:
+    def _lost_of_one(self, node: ir.Node) -> str:
         """What is left of 1 without something that comes close to it."""
         node = self._written(node)
         if self._name(node) == "sigmoid":

@@ -32,6 +32,13 @@ def of(value: Value | None) -> Counted | None:
     return value.counted if type(value) is Py else None
 
 
+def forgotten(value: Value) -> Value:
+    """A value of which it is not known any more that a loop counts it."""
+    if type(value) is Py and value.counted is not None:
+        return Py(value.kind)
+    return _counting(value, None) if type(value) is Arr and value.about.counted is not None else value
+
+
 def element(f: Frame, at: int, items: Sequence[Value]) -> Py | None:
     """A number of a loop over known ones, of which each is more than the one before by as much."""
     first, second = (const_of(item) for item in items[:2]) if len(items) > 1 else (None, None)
@@ -203,7 +210,7 @@ def _constant(value: Value) -> int | None:
     return counted.plus if counted is not None and not counted.times else None
 
 
-def _counting(array: Arr, counted: Counted) -> Arr:
+def _counting(array: Arr, counted: Counted | None) -> Arr:
     a = array
     out = Arr(a.modes, a.dtype, a.rank, a.why, a.level, a.traced, a.host, a.key, a.kind)
     out.dims, out.about = a.dims, a.about._replace(counted=counted)
