@@ -93,8 +93,8 @@ def _conditions(parts: Sequence[ir.Node], at: int) -> Iterator[tuple[ir.Node, in
 
 def _are_compared(parts: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> bool:
     """Whether what two calls give is compared: one function for two points, or two functions that should give the same."""
-    a, b = _results(parts, one), _results(parts, other)
     points = _applied(one) == _applied(other) != "" and not same_text(one, other)
+    a, b = _results(parts, one, points), _results(parts, other, points)
     return any(
         len(sides) == 2 and a.isdisjoint(b) and (_meets(sides, a, b) or _meets(sides, b, a))
         for sides in (_compared(node, points) for node in parts)
@@ -127,21 +127,22 @@ def _whole(node: ir.Node) -> ir.Node:
     return node
 
 
-def _results(parts: Sequence[ir.Node], call: ir.Call) -> set[int]:
-    """Where the result of a call stands: there, and where the variable is read that holds it."""
+def _results(parts: Sequence[ir.Node], call: ir.Call, several: bool) -> set[int]:
+    """Where the result of a call stands: there, and where the variable is read that holds it. several: one of some that are bound
+    together as well."""
     for node in parts:
-        target = _target(node, call) if type(node) is ir.Assign else None
+        target = _target(node, call, several) if type(node) is ir.Assign else None
         if type(target) is ir.Name:
             return {call.at, *(n.at for n in parts if type(n) is ir.Name and n.id == target.id)}
     return {call.at}
 
 
-def _target(node: ir.Assign, call: ir.Call) -> ir.Node | None:
+def _target(node: ir.Assign, call: ir.Call, several: bool) -> ir.Node | None:
     """What an assignment binds to the result of a call, if it does: one of several variables perhaps."""
     target = node.targets[0]
-    if type(target) is ir.Tuple and type(node.value) is ir.Tuple and len(target.elts) == len(node.value.elts):
-        return next((one for one, value in zip(target.elts, node.value.elts) if value is call), None)
-    return target if node.value is call else None
+    if not several or type(target) is not ir.Tuple or type(node.value) is not ir.Tuple:
+        return target if node.value is call else None
+    return next((one for one, value in zip(target.elts, node.value.elts) if value is call), None)
 
 
 def _meets(sides: Sequence[ir.Node], a: set[int], b: set[int]) -> bool:
