@@ -6,7 +6,7 @@ it has takes such a variable to a number that is known as well. What it does not
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from jitlint.infer.counted import Counted
 from jitlint.infer.values import Py, Value, const_of, py
@@ -14,6 +14,10 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import bound_names, nodes
 from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
+
+
+_MANY: Final = 1000
+_LEAVING: Final = (ir.Break, ir.Return, ir.Raise)
 
 
 class Counters(NamedTuple):
@@ -26,12 +30,20 @@ class Counters(NamedTuple):
 def find(f: Frame, node: ir.For, iterable: Value) -> Counters | None:
     """The counters of a loop that is about to run; None if there are none, or it is not known how far they get."""
     turns = counting.turns(iterable)
-    if turns is None or turns < 2:
+    if turns is None or turns < 2 or is_left_before(node, iterable):
         return None
     names = _added_to(node)
     numbers = {name: const_of(f.scope.vars[name]) for name in names if name in f.scope.vars}
     before = {name: number for name, number in numbers.items() if type(number) is int}
     return Counters(before, turns) if before else None
+
+
+def is_left_before(node: ir.For, iterable: Value) -> bool:
+    """Whether a loop hardly turns as often as it says: it can be left, and the number stands for *until that happens*."""
+    turns = counting.turns(iterable)
+    return (
+        turns is not None and turns >= _MANY and any(isinstance(part, _LEAVING) for part in nodes(node.body))
+    )
 
 
 def follow(f: Frame, node: ir.For, counters: Counters, after: dict[str, Value]) -> dict[str, Value]:

@@ -14,6 +14,7 @@ from jitlint.link.engine.domain import Change
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import iteration
+from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
 
 LOOP_PASSES = 3
@@ -66,6 +67,8 @@ class _Counts:
 def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list[Value] | None) -> bool:
     """Run a loop with what all its turns have in common."""
     element = iteration.element(m, f, node.iter.at, iterable)
+    if counters.is_left_before(node, iterable):
+        element = counting.forgotten(element)
 
     def begin() -> bool:
         iteration.bind(m, f, node.target, element)
