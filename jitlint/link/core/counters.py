@@ -15,7 +15,6 @@ from jitlint.link.tables.ir_walk import bound_names, nodes
 from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
 
-
 _MANY: Final = 1000
 _LEAVING: Final = (ir.Break, ir.Return, ir.Raise)
 
