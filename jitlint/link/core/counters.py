@@ -51,7 +51,7 @@ def follow(f: Frame, node: ir.For, counters: Counters, after: dict[str, Value]) 
     for name, first in counters.before.items():
         number = const_of(after[name]) if name in after else None
         if type(number) is int and number > first:
-            place = (f.module.name, node.at, -1 - len(found))
+            place = (f.module.name, node.iter.at, 1 + len(found))
             found[name] = Py("int", counted=Counted(place, 0, counters.turns - 1, number - first, first))
     return found
 

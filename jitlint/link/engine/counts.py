@@ -16,18 +16,18 @@ class Counts:
     """The loops of a session."""
 
     def __init__(self) -> None:
-        self._compared: set[Loop] = set()
+        self._compared: set[tuple[str, int]] = set()
         self._turns: dict[tuple[str, int], int] = {}
         self._waiting: dict[Loop, dict[tuple[int, int], Callable[[int], None]]] = {}
 
     def compare(self, counted: Counted | None) -> None:
         """A number that a loop counts is compared with another, or what is left of it is taken."""
         if counted is not None and counted.loop != NEVER:
-            self._compared.add(counted.loop)
+            self._compared.add(counted.loop[:2])
 
     def is_plain(self, loop: Loop) -> bool:
-        """Whether nobody compares what the loop counts with anything."""
-        return loop not in self._compared
+        """Whether nobody compares anything that the loop counts with something: one number stands for the others."""
+        return loop[:2] not in self._compared
 
     def tell(self, counted: Counted, at: int, told: Callable[[int], None]) -> None:
         """Somebody wants to know a number in the last turn, now or when it is known. at: where it is used."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from jitlint.catalogue.dtypes import dtype_of, of_number
-from jitlint.infer.about import numbered
+from jitlint.infer.about import NOTHING, numbered
 from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
@@ -398,7 +398,7 @@ def with_rank(
     if type(value) is Arr:
         rank = _changed_rank(value.rank, change)
         out = reshaped(value, value.dtype, rank)
-        out.about = value.about
+        out.about = value.about if value.about.rows is None or not change else NOTHING
         out.dims = _with_axes(value, change, size, axis) if rank is not None else None
         return out
     if type(value) is ExtInst:
