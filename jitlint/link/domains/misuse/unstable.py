@@ -28,10 +28,9 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     call = m.texts.table(f).calls.get(library.at)
     if call is None or len(call.args) != 1 or f.module.is_test or naming.is_benchmark(f.module.path):
         return
-    if f.fn is not None and _has_own_rule(f.module, f.fn):
-        return
     found = _Reader(m, f).lost(call.args[0].value, library.dotted.endswith("1p"))
-    if found and not _is_one_way(f, call):
+    own = bool(found) and f.fn is not None and _has_own_rule(f.module, f.fn)
+    if found and not own and not _is_one_way(f, call):
         m.emit(f, UnstableLog, library.at, None, Confidence.LIKELY, what=found)
 
 
