@@ -13,6 +13,7 @@ import argparse
 import ast
 import contextlib
 import io
+import keyword
 import random
 import re
 import sys
@@ -134,11 +135,14 @@ def _run(path: Path, see: Callable[[int, int, Any], Any]) -> None:
 
 
 def told(path: Path) -> list[ValueRow]:
-    """What is said of the names in a file that is more than a guess."""
+    """What is said of the names in a file that is more than a guess; `True` and its like are none."""
     return [
         row
         for row in values(str(path), Settings(), use_cache=False)
-        if row.text.isidentifier() and row.confidence is not Confidence.POSSIBLE and not row.code
+        if row.text.isidentifier()
+        and not keyword.iskeyword(row.text)
+        and row.confidence is not Confidence.POSSIBLE
+        and not row.code
     ]
 
 
