@@ -10,7 +10,7 @@ from jitlint.syntax import children, ir
 
 if TYPE_CHECKING:
     from jitlint.infer.counted import Loop
-from jitlint.infer.values import Func, Scope, Value
+    from jitlint.infer.values import Func, Scope, Value
 
 
 @dataclass(slots=True, eq=False)

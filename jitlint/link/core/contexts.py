@@ -80,9 +80,8 @@ _FUNCTIONS: Final = (Func, Bound, Partial)
 def with_few_counts(fn: FuncInfo, bound: dict[str, Value]) -> tuple[dict[str, Value], bool]:
     """The arguments of a call, and whether a loop counts one of them. Of more than a few loops it is forgotten how far they get:
     contexts are dear, and what matters more than a last turn is what is traced."""
-    loops = {
-        found.loop for found in map(counting.of, bound.values()) if found is not None and found.loop != NEVER
-    }
+    found = [counted for counted in map(counting.of, bound.values()) if counted is not None]
+    loops = {counted.loop for counted in found if counted.loop != NEVER} if found else None
     if not loops:
         return bound, False
     if len(fn.counted_by | loops) <= MAX_COUNTING_LOOPS:

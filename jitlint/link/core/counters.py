@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from jitlint.infer.counted import Counted
 from jitlint.infer.values import Py, Value, const_of, py
 from jitlint.link.engine.frame import Frame
-from jitlint.link.tables.ir_walk import bound_names, nodes
+from jitlint.link.tables.ir_walk import bound_by, changed_in, nodes
 from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
 
@@ -29,7 +29,7 @@ class Counters(NamedTuple):
 def find(f: Frame, node: ir.For, iterable: Value) -> Counters | None:
     """The counters of a loop that is about to run; None if there are none, or it is not known how far they get."""
     turns = counting.turns(iterable)
-    if turns is None or turns < 2 or is_left_before(node, iterable):
+    if turns is None or turns < 2:
         return None
     names = _added_to(node)
     numbers = {name: const_of(f.scope.vars[name]) for name in names if name in f.scope.vars}
@@ -78,7 +78,7 @@ def _added_to(node: ir.For) -> list[str]:
     ]
     if not added or any(type(part) is ir.Continue for part in nodes(node.body)):
         return []
-    bound = [name for part in nodes(node.body) for name in _bound(part)]
+    bound = [name for part in nodes(node.body) for name in bound_by(part)]
     return [name for name in added if bound.count(name) == 1]
 
 
@@ -86,21 +86,4 @@ def _is_steady(part: ir.AugAssign, node: ir.For) -> bool:
     """Whether what is added is the same in all turns: a constant, or a variable that the loop does not bind."""
     if type(part.value) is ir.Const:
         return True
-    if type(part.value) is not ir.Name:
-        return False
-    name = part.value.id
-    inside = [
-        *(one.id for one in bound_names([node.target])),
-        *(n for p in nodes(node.body) for n in _bound(p)),
-    ]
-    return name not in inside
-
-
-def _bound(node: ir.Node) -> list[str]:
-    if type(node) is ir.Assign:
-        return [name.id for name in bound_names(node.targets)]
-    if isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For, ir.CompFor, ir.WithItem)):
-        return [name.id for name in bound_names([node.target])] if node.target is not None else []
-    if type(node) is ir.Walrus:
-        return [node.target]
-    return [node.name] if isinstance(node, (ir.FuncDef, ir.ClassDef)) else []
+    return type(part.value) is ir.Name and part.value.id not in changed_in(node)

@@ -67,7 +67,8 @@ class _Counts:
 def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list[Value] | None) -> bool:
     """Run a loop with what all its turns have in common."""
     element = iteration.element(m, f, node.iter.at, iterable)
-    if counters.is_left_before(node, iterable):
+    left = counters.is_left_before(node, iterable)
+    if left:
         element = counting.forgotten(element)
 
     def begin() -> bool:
@@ -77,7 +78,7 @@ def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list
     single = iterable if items is not None and len(items) == 1 else None
     stand_ins = list(_stand_ins(element, items or []))
     watched = [effects.watch({_EACH: one}) for one, _ in stand_ins]
-    counts = _Counts(turns.counter(f, node), node, counters.find(f, node, iterable))
+    counts = _Counts(turns.counter(f, node), node, None if left else counters.find(f, node, iterable))
     reachable = _loop(m, f, begin, node.body, node.orelse, bool(items), single, counts)
     for (_, originals), before in zip(stand_ins, watched):
         changes = effects.changes(before, whole=False)

@@ -21,7 +21,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import by_parameter, last_name, path_text
 from jitlint.link.values import paths
-from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 
@@ -48,7 +47,8 @@ def changed(m: Machine, f: Frame, node: ir.With) -> Iterator[None]:
 
 def _begin(stack: _Stack) -> Callable[[], None]:
     """A container is as it is inside of the block. Answers what makes it as it was."""
-    return _push(stack.box, stack.pushed) if type(stack.box) is Seq else _loosen(stack.box)
+    box = stack.box
+    return _push(box, stack.pushed) if isinstance(box, Seq) else _loosen(box)
 
 
 def _push(box: Seq, pushed: Value | None) -> Callable[[], None]:
@@ -62,8 +62,7 @@ def _push(box: Seq, pushed: Value | None) -> Callable[[], None]:
     return restore
 
 
-def _loosen(box: Seq | Map) -> Callable[[], None]:
-    assert type(box) is Map
+def _loosen(box: Map) -> Callable[[], None]:
     entries, rest = box.entries, box.rest
     box.entries, box.rest = {}, UNKNOWN
 
@@ -73,14 +72,12 @@ def _loosen(box: Seq | Map) -> Callable[[], None]:
     return restore
 
 
-def _generator(m: Machine, f: Frame, node: ir.Expr) -> tuple[Func, Value | None] | None:
+def _generator(m: Machine, f: Frame, node: ir.Expr) -> tuple[Func, Inst | None] | None:
     """The generator that an expression calls, and the object whose method it is."""
     if type(node) is not ir.Call:
         return None
-    owner = paths.peek(m, f, node.func.obj) if type(node.func) is ir.Attr else None
-    func = paths.peek(m, f, node.func)
-    if type(owner) is Inst and type(node.func) is ir.Attr:
-        func = find_method(owner, node.func.name)
+    method, owner = paths.method(m, f, node.func)
+    func = paths.peek(m, f, node.func) if owner is None else method
     return (func, owner) if type(func) is Func and func.fn.node.is_generator else None
 
 
@@ -126,10 +123,9 @@ def _pushed(m: Machine, f: Frame, func: Func, node: ir.Call, call: ir.Call) -> V
     return paths.peek(m, f, given) or UNKNOWN
 
 
-def _held(m: Machine, inside: Frame, func: Func, owner: Value | None, place: ir.Expr) -> Value | None:
+def _held(m: Machine, inside: Frame, func: Func, owner: Inst | None, place: ir.Expr) -> Value | None:
     """What a generator means by a path, of a variable around it or of the object that it is a method of."""
-    first = func.fn.node.params[0].name if type(owner) is Inst and func.fn.node.params else ""
-    own = type(place) is ir.Attr and type(place.obj) is ir.Name and place.obj.id == first
-    if own and type(place) is ir.Attr and type(owner) is Inst:
+    first = func.fn.node.params[0].name if func.fn.node.params else ""
+    if owner is not None and type(place) is ir.Attr and type(place.obj) is ir.Name and place.obj.id == first:
         return owner.attrs.get(place.name)
     return paths.peek(m, inside, place)

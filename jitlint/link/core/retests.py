@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import FALSE, TRUE, Func, Inst, Scope, Value, Xform
+from jitlint.infer.values import FALSE, TRUE, Func, Scope, Value, Xform
 from jitlint.link.core import flags
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import paths
-from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 DEPTH: Final = 3
@@ -139,10 +138,7 @@ def _called(m: Machine, f: Frame, call: ir.Call) -> tuple[Func | None, bool]:
     """The function of the program that a call certainly calls, perhaps through a transform that hands its arguments on; and
     whether it is a method of what stands before the dot."""
     callee = paths.peek(m, f, call.func)
-    owner = paths.peek(m, f, call.func.obj) if type(call.func) is ir.Attr and callee is None else None
-    method = (
-        find_method(owner, call.func.name) if type(owner) is Inst and type(call.func) is ir.Attr else None
-    )
+    method = paths.method(m, f, call.func)[0] if callee is None else None
     callee = method if method is not None else callee
     callee = callee.target if type(callee) is Xform else callee
     return (callee if type(callee) is Func else None), method is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from jitlint.infer.values import Ext, Scope, Value
+from jitlint.infer.values import Ext, Inst, Scope, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 
@@ -73,6 +74,14 @@ def peek(m: Machine, f: Frame, node: ir.Node | None) -> Value | None:
         obj = peek(m, f, node.obj)
         return None if obj is None else attributes.peek(m, f, obj, node.name)
     return None
+
+
+def method(m: Machine, f: Frame, func: ir.Node | None) -> tuple[Value | None, Inst | None]:
+    """What the class of an object has under a name, and the object: of ``obj.name`` where that is an instance."""
+    owner = peek(m, f, func.obj) if type(func) is ir.Attr else None
+    if type(func) is ir.Attr and type(owner) is Inst:
+        return find_method(owner, func.name), owner
+    return None, None
 
 
 def dotted(m: Machine, f: Frame, node: ir.Node | None) -> str:

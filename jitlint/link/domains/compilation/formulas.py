@@ -43,5 +43,5 @@ def _called(around: Variation, func: ir.Expr) -> tuple[Value | None, int]:
     value = paths.peek(around.m, around.f, func)
     if type(value) is Inst:
         return find_method(value, "__call__"), 1
-    owner = paths.peek(around.m, around.f, func.obj) if value is None and type(func) is ir.Attr else None
-    return (find_method(owner, func.name), 1) if type(owner) is Inst and type(func) is ir.Attr else (value, 0)
+    method, owner = paths.method(around.m, around.f, func) if value is None else (None, None)
+    return (value, 0) if owner is None else (method, 1)

@@ -22,7 +22,6 @@ from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, pat
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COPIES
-from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -78,9 +77,9 @@ NEW: Final = ("new", "next", "updated")
 def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
     """The function of the project that a call runs, compiled or not, or the method of an object."""
     value = unwrapped(paths.peek(m, f, call.func))
-    owner = paths.peek(m, f, call.func.obj) if value is None and type(call.func) is ir.Attr else None
-    if type(owner) is Inst and type(call.func) is ir.Attr:
-        value = unwrapped(find_method(owner, call.func.name))
+    method, owner = paths.method(m, f, call.func) if value is None else (None, None)
+    if owner is not None:
+        value = unwrapped(method)
         plain = type(value) is Func and not value.fn.node.decorators
     else:
         plain = type(value) is Func and value.owner is None

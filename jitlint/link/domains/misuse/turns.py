@@ -12,7 +12,7 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DroppedUpdate
-from jitlint.infer.values import Bound, Func, Inst, Value
+from jitlint.infer.values import Bound, Func
 from jitlint.link.domains.misuse import carried
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.frame import Frame
@@ -21,7 +21,6 @@ from jitlint.link.tables.ir_walk import by_parameter, changed_in, last_name, pat
 from jitlint.link.tables.results import only_returned
 from jitlint.link.tables.storing import stored
 from jitlint.link.values import paths
-from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 _CONSTRUCTOR: Final = "__init__"
@@ -53,19 +52,13 @@ def _called(m: Machine, f: Frame, call: ir.Call) -> _Callee | None:
     if any(arg.star for arg in call.args):
         return None
     if value is None or type(value) is Bound:
-        method = carried.unwrapped(_method(m, f, call.func) if value is None else value.func)
+        method = carried.unwrapped(paths.method(m, f, call.func)[0] if value is None else value.func)
         takes_self = type(method) is Func and all(
             last_name(d) not in _UNBOUND for d in method.fn.node.decorators
         )
         return (method, method.fn.node.params[1:]) if type(method) is Func and takes_self else None
     value = carried.unwrapped(value)
     return (value, value.fn.node.params) if type(value) is Func and value.owner is None else None
-
-
-def _method(m: Machine, f: Frame, func: ir.Expr) -> Value | None:
-    """What the class of an object has under a name."""
-    owner = paths.peek(m, f, func.obj) if type(func) is ir.Attr else None
-    return find_method(owner, func.name) if type(owner) is Inst and type(func) is ir.Attr else None
 
 
 def _thrown_away(m: Machine, callee: _Callee, target: ir.Tuple, gone: Sequence[str]) -> Iterator[str]:

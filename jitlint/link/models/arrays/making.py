@@ -29,7 +29,7 @@ def _said_like(by_name: dict[str, Value]) -> Dims | None:
 
 def _said_as_range(by_name: dict[str, Value]) -> Dims | None:
     given = [const_of(by_name[key]) for key in ("start", "stop", "step") if key in by_name]
-    exact = [int(n) for n in given if type(n) in (int, float) and isinstance(n, (int, float)) and n == n // 1]
+    exact = [int(n) for n in given if type(n) is int or (type(n) is float and n.is_integer())]
     if len(exact) == len(given) and exact and (len(exact) < 3 or exact[2]):
         return (len(range(*exact)),)
     return None

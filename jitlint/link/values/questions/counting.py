@@ -78,6 +78,8 @@ def combined(m: Machine, op: str, left: Value, right: Value) -> Counted | None:
 
 def compare(m: Machine, op: str, left: Value, right: Value) -> None:
     """Two values are compared: who asks where a loop is knows how far it goes. To ask for its first turn does not tell."""
+    if not (_is_followed(left) or _is_followed(right)):
+        return
     for one, other, of_first in (
         (left, right, ("==", "!=", ">", "<=")),
         (right, left, ("==", "!=", "<", ">=")),
@@ -93,9 +95,18 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> None:
 
 def about_operator(m: Machine, op: str, left: Value, right: Value, dtype: str | None) -> About:
     """What is known of the array that an operator gives: numbers that are counted, and how many rows there are."""
+    if not (_is_followed(left) or _is_followed(right)):
+        return NOTHING
     counted = combined(m, op, left, right) if dtype in _WHOLE else None
     rows = _same_rows(left, right)
     return About(counted=counted, rows=rows) if counted is not None or rows is not None else NOTHING
+
+
+def _is_followed(value: Value) -> bool:
+    """Whether there is anything to know of a value; of most there is not."""
+    if type(value) is Arr:
+        return value.about is not NOTHING
+    return type(value) is Py and value.counted is not None
 
 
 def _same_rows(left: Value, right: Value) -> Counted | None:
