@@ -72,6 +72,8 @@ class Arrays(msgspec.Struct, frozen=True):
     any_dtype: frozenset[str]
     sorts_keys: frozenset[str]
     dtype_questions: frozenset[str]
+    averages: frozenset[str]
+    averaging: frozenset[str]
 
 
 class Layers(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
 from jitlint.infer.number_events import CutNumbers as CutNumbers
 from jitlint.infer.number_events import FarNumbers as FarNumbers
 from jitlint.infer.number_events import PaddingIndex as PaddingIndex
+from jitlint.infer.number_events import StalledAverage as StalledAverage
 from jitlint.infer.number_events import UnstableLog as UnstableLog
 from jitlint.infer.number_events import WideDtype as WideDtype
 from jitlint.infer.number_events import WidenedArray as WidenedArray
@@ -427,6 +428,7 @@ AnyEvent = Union[
     FarNumbers,
     CutNumbers,
     PaddingIndex,
+    StalledAverage,
     UnstableLog,
     WidenedArray,
     LateVariable,

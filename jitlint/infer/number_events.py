@@ -53,3 +53,11 @@ class WidenedArray(Event):
     narrow: str = ""
     wide: str = ""
     number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StalledAverage(Event):
+    """A running average is kept in 16 bits. dtype: bfloat16 or float16. share: how much of the new number is added."""
+
+    dtype: str = ""
+    share: str = ""

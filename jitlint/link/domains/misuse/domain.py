@@ -29,7 +29,7 @@ from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Load, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.questions import cutting
+from jitlint.link.values.questions import cutting, stalling
 from jitlint.syntax import ir
 
 
@@ -58,7 +58,7 @@ class Misuse(Domain[None]):
             or dotted in late.SETTERS
             or dotted == late.SWITCH
             or dotted in words.gradients.logarithms
-            or dotted in words.arrays.takes_in | words.arrays.fills
+            or dotted in words.arrays.takes_in | words.arrays.fills | words.arrays.averaging
             or wide.hears_of(self.m, dotted)
         )
 
@@ -80,6 +80,8 @@ class Misuse(Domain[None]):
             self._axes.heard_layer(f, library)
         elif library.dotted in lexicon().arrays.fills:
             cutting.check_fill(self.m, f, library.at, library.dotted, library.args)
+        elif library.dotted in lexicon().arrays.averaging:
+            stalling.check_call(self.m, f, library.at, library.args)
         elif library.dotted in lexicon().arrays.takes_in:
             far.heard(self.m, f, library, self._never_wide)
         wide.heard(self.m, f, library, self._never_wide)

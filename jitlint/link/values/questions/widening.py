@@ -32,7 +32,7 @@ def check(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> 
     if op not in _OPERATORS or f.fn is None:
         return
     for array, number in (pair, pair[::-1]):
-        narrow, wide = _narrow(array), _wide(number)
+        narrow, wide = narrow_dtype(array), _wide(number)
         if not narrow or not wide:
             continue
         parts = f.fn.parts
@@ -47,7 +47,7 @@ def _text(node: ir.Expr) -> str:
     return f"{path_text(node.func)}(...)" if type(node) is ir.Call else path_text(node)
 
 
-def _narrow(value: Value) -> str:
+def narrow_dtype(value: Value | None) -> str:
     """The dtype of an array of JAX's that has 16-bit floats, else ""."""
     exact = (
         dtypes.exact_of(value.dtype) if type(value) is Arr and not value.host and value.kind is SEEN else None
