@@ -8,14 +8,22 @@ Loop = tuple[str, int, int]
 """Module and origin of a loop, and which of the numbers that it counts."""
 
 
+Axis = tuple[str, int, str, int]
+"""The axis of an array that a variable holds: module, function (-1: none) and name of the variable, and which axis."""
+
+
 class Counted(NamedTuple):
-    """``times * n + plus``, where n goes from ``first`` to ``last`` while the loop turns; last: None while that is not known."""
+    """``times * n + plus``, where n goes from ``first`` to ``last`` while the loop turns; last: None while that is not known.
+
+    size_of: an axis whose size is that ``last``, and not known as a number; ``times`` is 1 then.
+    """
 
     loop: Loop
     first: int
     last: Optional[int]
     times: int = 1
     plus: int = 0
+    size_of: Optional[Axis] = None
 
     @property
     def least(self) -> int:
@@ -48,6 +56,6 @@ def with_number(op: str, counted: Counted, number: int, first: bool) -> Counted 
     """What an operator makes of a counted number and a constant. first: the constant comes first."""
     if op == "+" or (op == "-" and not first):
         return counted._replace(plus=counted.plus + (number if op == "+" else -number))
-    if op == "*" and number > 0:
+    if op == "*" and number > 0 and counted.size_of is None:
         return counted._replace(times=counted.times * number, plus=counted.plus * number)
     return None

@@ -331,8 +331,8 @@ class Instruments:
         starts, shape = given.get("start_indices"), np.shape(given["operand"])
         sizes = given["slice_sizes"] if "slice_sizes" in given else np.shape(given["update"])
         for size, start, length in zip(shape, starts or (), sizes or ()):
-            first = concrete(start)
-            if first is not None and length:
+            known = concrete(start) if length else None
+            for first in np.unique([] if known is None else known):  # several under `vmap`
                 last = int(first) + length - 1 + (size if first < 0 else 0)
                 self._check_index(frame, np.broadcast_to(np.False_, (size,)), last)
 

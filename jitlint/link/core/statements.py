@@ -179,7 +179,8 @@ def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Val
         elif items != []:
             subscripts.widen(left, element)
         return left
-    return operators.binary(m, f, node.at, node.op, left, right)
+    value = operators.binary(m, f, node.at, node.op, left, right)
+    return m.domains.on_operator(f, ir.BinOp(node.at, node.op, node.target, node.value), (left, right), value)
 
 
 def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:

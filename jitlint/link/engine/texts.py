@@ -8,6 +8,7 @@ from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.sizes import Sizes, collect
 
 if TYPE_CHECKING:
+    from jitlint.infer.program import FuncInfo, ModuleInfo
     from jitlint.link.engine.frame import Frame
 
 
@@ -22,7 +23,7 @@ class Texts:
 
     def table(self, f: Frame) -> CodeTable:
         """Names, calls and loops."""
-        key = _key(f)
+        key = _key(f.module, f.fn)
         found = self._tables.get(key)
         if found is None:
             body = f.fn.body if f.fn is not None else f.module.tree.body
@@ -31,13 +32,16 @@ class Texts:
 
     def sizes(self, f: Frame) -> Sizes:
         """Names and loops that stand for the size of an array."""
-        key = _key(f)
+        return self.sizes_in(f.module, f.fn)
+
+    def sizes_in(self, module: ModuleInfo, fn: FuncInfo | None) -> Sizes:
+        """The same of a function, or of the body of a module."""
+        key = _key(module, fn)
         found = self._sizes.get(key)
         if found is None:
-            body = f.fn.body if f.fn is not None else f.module.tree.body
-            found = self._sizes[key] = collect(f.fn, body)
+            found = self._sizes[key] = collect(fn, fn.body if fn is not None else module.tree.body)
         return found
 
 
-def _key(f: Frame) -> int:
-    return f.fn.id if f.fn is not None else -1 - id(f.module)
+def _key(module: ModuleInfo, fn: FuncInfo | None) -> int:
+    return fn.id if fn is not None else -1 - id(module)

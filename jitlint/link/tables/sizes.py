@@ -42,11 +42,11 @@ def top(known: Sizes, node: ir.Node | None) -> Most | None:
         if left is None or right is None or right[0] is not None:
             return None
         return left[0], left[1] + (right[1] if node.op == "+" else -right[1])
-    size = _size(node)
+    size = size_of(node)
     return None if size is None else (size, 0)
 
 
-def _size(node: ir.Node | None) -> tuple[str, int] | None:
+def size_of(node: ir.Node | None) -> tuple[str, int] | None:
     """``x.shape[0]`` and ``len(x)`` as variable and axis."""
     if type(node) is ir.Call and type(node.func) is ir.Name and node.func.id == "len" and len(node.args) == 1:
         value = node.args[0].value
@@ -127,7 +127,7 @@ def _bind(out: Sizes, target: ir.Node | None) -> None:
 
 def _note(found: dict[str, tuple[str, int]], target: ir.Node | None, value: ir.Node | None) -> None:
     if type(target) is ir.Name:
-        size = _size(value)
+        size = size_of(value)
         if size is not None:
             found[target.id] = size
     elif type(target) is ir.Tuple:

@@ -20,7 +20,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.array_references import REFERENCE
-from jitlint.link.values.questions import pairing, stalling, widening, wrapping
+from jitlint.link.values.questions import pairing, widening, wrapping
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -51,7 +51,6 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
     if op == "@" and 0 in (rank_of(left), rank_of(right)):
         return report(m, f, at, op, "number", "", left if type(left) is Arr else right)
     widening.check(m, f, at, op, pair)
-    stalling.check(m, f, at, op, pair)
     return check_sizes(m, f, at, op, pair)
 
 

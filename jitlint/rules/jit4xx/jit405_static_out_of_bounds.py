@@ -21,8 +21,8 @@ A window that reaches beyond the end is moved until it fits: `jax.lax.dynamic_sl
 and `jax.lax.dynamic_update_slice` writes over what is before it.
 
 Reported are constant indices of arrays with a constant size, indices written with the size of the very array, and those that
-a loop counts: a cache of 32 rows, filled in 40 turns, keeps the last row of the last nine. Of a loop whose counter is compared
-with anything nothing is said: somebody thought of the end.
+a loop counts: a cache of 32 rows, filled in 40 turns, keeps the last row of the last nine; and windows that begin at places which are
+drawn below a size without room for them. Of a counter that is compared with anything nothing is said: somebody thought of the end.
 """,
     instead="""\
 Use an index that exists: `x[-1]`, `x[x.shape[0] - 1]`. Where an index beyond the end is meant, say so with `mode`:
@@ -74,6 +74,13 @@ def check(event: OutOfBounds) -> Report | None:
 
 def _moved(event: OutOfBounds) -> Report:
     """A window that JAX moves until it is inside of the array."""
+    if event.beyond:
+        lie = "1 lies" if event.beyond == 1 else f"{event.beyond} lie"
+        return Report(
+            f"`{event.window}` starts at up to `{event.index}` with {event.length} elements, of which {lie} beyond the end:"
+            " it then starts earlier instead, without an error",
+            f"draw numbers that are smaller by {event.beyond}",
+        )
     start, length, size = int(event.index), int(event.length), int(event.size)
     first = min(max(start + size if start < 0 else start, 0), size - length)
     many = "1 element" if length == 1 else f"{length} elements"

@@ -19,6 +19,7 @@ from jitlint.link.domains.misuse import (
     metadata,
     rebuilt,
     stale,
+    stalled,
     static_fields,
     static_objects,
     uncompared,
@@ -29,7 +30,7 @@ from jitlint.link.engine import imports
 from jitlint.link.engine.domain import Change, Domain, Library, Load, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.questions import cutting, stalling
+from jitlint.link.values.questions import cutting
 from jitlint.syntax import ir
 
 
@@ -81,7 +82,7 @@ class Misuse(Domain[None]):
         elif library.dotted in lexicon().arrays.fills:
             cutting.check_fill(self.m, f, library.at, library.dotted, library.args)
         elif library.dotted in lexicon().arrays.averaging:
-            stalling.check_call(self.m, f, library.at, library.args)
+            stalled.heard(self.m, f, library.at, library.args)
         elif library.dotted in lexicon().arrays.takes_in:
             far.heard(self.m, f, library, self._never_wide)
         wide.heard(self.m, f, library, self._never_wide)
@@ -103,6 +104,11 @@ class Misuse(Domain[None]):
         elif type(node) is ir.ImportFrom and imports.absolute(f.module, node.module, node.level) == "jax":
             for name in node.names:
                 idioms.imported(self.m, f, node.at, f"jax.{name.name}", name.asname or name.name)
+
+    def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
+        """Arrays are added."""
+        stalled.check(self.m, f, node, operands)
+        return result
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
         """An object is made."""

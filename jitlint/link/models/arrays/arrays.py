@@ -38,7 +38,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import binding, results, shapes, unfit
 from jitlint.link.models.arrays import operands as operands_of
 from jitlint.link.values import callbacks, fitting, pytrees
-from jitlint.link.values.questions import about, no_arrays, truths
+from jitlint.link.values.questions import about, drawing, no_arrays, truths
 
 
 def _as_arrays(m: Machine, f: Frame, at: int, bound: results.Bound) -> None:
@@ -184,6 +184,7 @@ def _array_of(
         else:
             _give_ground(out, operands, here)
     about.note(f, at, fn.name, bound, receiver, out)
+    drawing.note(m, f, at, fn.name, out)
     if type(out) is Seq and whole:
         out = _cut(fn, bound, receiver, out)
     return out if own else settle(f, out)

@@ -1,7 +1,8 @@
 """Windows of arrays, that are read or written as a whole: those that reach beyond the end (layer: ``link``, room ``models``).
 
-JAX moves a window until it is inside. What it does: compares constant starts, and those that a loop counts, with known sizes. What
-it does not: speak of a window that is larger than its array, which JAX refuses, or of starts that are computed otherwise.
+JAX moves a window until it is inside. What it does: compares constant starts, and those that a loop counts, with known sizes, and
+starts that are drawn below a size with that size. What it does not: speak of a window that is larger than its array, which JAX
+refuses, or of starts that are computed otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition
 from jitlint.link.models.arrays import making, results
 from jitlint.link.values import fitting, iteration
-from jitlint.link.values.questions import counting
+from jitlint.link.values.questions import counting, derivatives, drawing
 
 _FIRST: Final = Py("int", 0)
 
@@ -29,6 +30,8 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) 
     """Record a window that JAX moves."""
     given = {param.name: value for param, value in bound}
     array = given.get("operand")
+    if array is not None and fitting.is_sure(array):
+        _check_drawn(m, f, at, fn.name, array, given)
     dims = fitting.dims_of(array) if array is not None and fitting.is_sure(array) else None
     if array is None or dims is None or "allow_negative_indices" in given:
         return
@@ -38,6 +41,20 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) 
             window = _Window(m, f, at, array, fn.name, size, length)
             if window.is_moved(start):
                 return
+
+
+def _check_drawn(m: Machine, f: Frame, at: int, name: str, array: Value, given: Mapping[str, Value]) -> None:
+    """Record a window that begins where a draw below the size of its axis may put it, too near to the end."""
+    node = derivatives.argument(m.texts.table(f).calls.get(at), 0, "operand")
+    for axis, start, length in _windows(given):
+        counted = counting.of(start)
+        over = drawing.beyond(m, f, node, axis, counted, length) if length is not None else 0
+        if over and counted is not None:
+            m.emit(
+                f, OutOfBounds, at, array, Confidence.LIKELY, when=(Plain(m.counts, counted),),
+                index=drawing.text(counted), length=str(length), window=name, grows=True, beyond=over,
+            )  # fmt: skip
+            return
 
 
 class _Window(NamedTuple):

@@ -70,10 +70,19 @@ def combined(m: Machine, op: str, left: Value, right: Value) -> Counted | None:
     one, other = of(left), of(right)
     if op in _REMAINS:
         m.counts.compare(one)
+    if one is not None and other is not None:
+        return _together(op, one, other)
     counted, number = (one, const_of(right)) if one is not None else (other, const_of(left))
     if counted is None or type(number) is not int:
         return None
     return with_number(op, counted, number, first=counted is other)
+
+
+def _together(op: str, one: Counted, other: Counted) -> Counted | None:
+    """What is known of the sum of two counted numbers: the places of windows that begin at places drawn below a size."""
+    start, way = (one, other) if one.size_of is not None else (other, one)
+    known = op == "+" and start.size_of is not None and way.most is not None
+    return start._replace(plus=start.plus + way.most) if known and way.most is not None else None
 
 
 def compare(m: Machine, op: str, left: Value, right: Value) -> None:
@@ -162,8 +171,14 @@ def part_of(about: About, index: Sequence[Value], size: int | None) -> About:
     rows = rows_of(index, size)
     if about.counted is None and about.rows is None and rows is None:
         return about
-    whole = all(type(part) is Py and part.kind in ("none", "ellipsis") for part in index)
+    whole = all(_takes_all(part) for part in index)
     return about._replace(counted=about.counted if whole else None, rows=rows)
+
+
+def _takes_all(part: Value) -> bool:
+    if type(part) is SliceVal:
+        return part.lo is None and part.hi is None and part.step is None
+    return type(part) is Py and part.kind in ("none", "ellipsis")
 
 
 def begin(
@@ -232,7 +247,7 @@ def end(m: Machine, given: Value, returned: Value, depth: int = _DEPTH) -> None:
     """The body of a loop has run: what it has added to the whole numbers of its carry shows how far they get."""
     if type(given) is Arr:
         before, after = given.about.counted, of(returned)
-        if before is not None and before.last is None:
+        if before is not None and before.last is None and before.size_of is None:
             same = after is not None and after._replace(plus=0) == before
             m.counts.end(before, after.plus if after is not None and same else 0)
     elif depth:

@@ -14,7 +14,7 @@ from jitlint.link.engine.counts import Plain
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
-from jitlint.link.values.questions import counting
+from jitlint.link.values.questions import counting, drawing
 from jitlint.syntax import ir
 
 
@@ -55,6 +55,7 @@ def _check_counted(
 
 def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, value: Value) -> None:
     """Look at how the index of an array is written; a place that may be updated only remembers what is wrong."""
+    _check_drawn(m, f, node, obj, index)
     if type(index) is not Tup and not (type(index) is Py and index.kind == "int" and index.const is NO_CONST):
         return
     size = beyond(m, f, node, obj)
@@ -62,6 +63,18 @@ def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, 
         value.beyond = size
     elif size:
         m.emit(f, OutOfBounds, node.at, obj, index="", size=size, update="")
+
+
+def _check_drawn(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value) -> None:
+    """Record places that are counted from such as are drawn below the size of the array itself."""
+    for axis, part in enumerate(index.items if type(index) is Tup else [index]):
+        counted = counting.of(part)
+        if counted is not None and type(obj) is Arr and drawing.beyond(m, f, node.obj, axis, counted, 1):
+            m.emit(
+                f, OutOfBounds, node.at, obj, Confidence.LIKELY, when=(Plain(m.counts, counted),),
+                index=f"`{drawing.text(counted)}`", size=drawing.text(counted._replace(plus=0)), grows=True,
+            )  # fmt: skip
+            return
 
 
 def beyond(m: Machine, f: Frame, node: ir.Sub, obj: Value) -> str:

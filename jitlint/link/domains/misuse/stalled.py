@@ -1,4 +1,4 @@
-"""Running averages in 16 bits, whose steps are rounded away (layer: ``link``, room ``values``).
+"""Running averages in 16 bits, whose steps are rounded away (layer: ``link``, room ``domains``).
 
 What it does: finds sums that keep a known share of an array of 16-bit floats, and add so little of another that the sum is the number
 of before, wherever the two are not far apart. What it does not: speak of shares that are not known, of results that stay in more
@@ -8,7 +8,7 @@ bits, or of code that is not said to average or follow anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Optional, Union
+from typing import Final, Optional, TypeGuard
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -29,71 +29,75 @@ _EPSILON: Final = {"bfloat16": 2.0**-7, "float16": 2.0**-10}
 _STEPS: Final = 1.5
 """A share of at most so many of these moves a number by one only if the other is larger by a third or more."""
 _DEPTH: Final = 3
-_Sum = tuple[str, ir.Expr, ir.Expr]
-_Average = tuple[ir.Expr, Optional[float]]
-"""What is kept, and the share of the new that is added."""
+_SAME: Final = 1e-6
+_Factor = tuple[ir.Expr, Optional[float]]
+"""An expression, and the number that it is multiplied by."""
+_Average = tuple[str, float]
+"""The dtype of what is kept, and the share of the new that is added."""
 
 
-def check(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> None:
+def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -> None:
     """Record a sum that keeps nearly all of an array of 16-bit floats."""
-    narrow = narrow_dtype(pair[0]) or narrow_dtype(pair[1])
-    if op not in ("+", "-") or f.fn is None or not narrow:
+    dtypes = [narrow_dtype(value) for value in operands]
+    if node.op not in ("+", "-") or not any(dtypes) or f.fn is None:
         return
-    code = f.fn.parts
-    node = next((n for n in code if isinstance(n, (ir.BinOp, ir.AugAssign)) and n.at == at), None)
-    added = _operands(node) if node is not None else None
-    stays = all(narrow_dtype(value) or type(value) is not Arr for value in pair)
-    if added is None or not (stays or _is_cast_back(m, f, code, node)):
-        return
-    for kept, share in _averages(m, f, *added):
-        dtype = narrow_dtype(paths.peek(m, f, kept))
-        if dtype and _is_too_small(share, dtype) and _is_said(f, [f.fn.name, *map(path_text, below(node))]):
-            m.emit(f, StalledAverage, at, None, Confidence.LIKELY, dtype=dtype, share=_shown(share))
-            return
+    widened = any(type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes))
+    average = next(filter(_is_too_small, _averages(m, f, node)), None)
+    names = [f.fn.name, *map(path_text, below(node))]
+    if average is not None and _is_said(names) and not (widened and not _is_cast_back(m, f, node)):
+        m.emit(
+            f, StalledAverage, node.at, None, Confidence.LIKELY, dtype=average[0], share=_shown(average[1])
+        )
 
 
-def check_call(m: Machine, f: Frame, at: int, args: Args) -> None:
+def heard(m: Machine, f: Frame, at: int, args: Args) -> None:
     """Record such an average that ``optax.incremental_update`` takes of trees."""
     old, size = args.get(1, "old_tensors"), args.get(2, "step_size")
     share = const_of(size) if size is not None else None
     found = set(map(narrow_dtype, _leaves(old))) if old is not None else set()
     dtype = found.pop() if len(found) == 1 else ""
-    if dtype and isinstance(share, float) and _is_too_small(share, dtype):
+    if dtype and isinstance(share, float) and _is_too_small((dtype, share)):
         m.emit(f, StalledAverage, at, None, Confidence.LIKELY, dtype=dtype, share=_shown(share))
 
 
-def _operands(node: Union[ir.BinOp, ir.AugAssign]) -> _Sum:
-    if isinstance(node, ir.BinOp):
-        return node.op, node.left, node.right
-    return node.op, node.target, node.value
+def _averages(m: Machine, f: Frame, node: ir.BinOp) -> Iterator[_Average]:
+    """The ways to read a sum as an average of an array of 16-bit floats and something else."""
+    for kept, share in _read(m, f, node):
+        dtype = narrow_dtype(paths.peek(m, f, kept))
+        if dtype and share is not None:
+            yield dtype, share
 
 
-def _averages(m: Machine, f: Frame, op: str, left: ir.Expr, right: ir.Expr) -> Iterator[_Average]:
-    """The ways to read a sum as an average: ``d * a + (1 - d) * n``, ``a + s * (n - a)``, ``a - s * (a - n)``."""
-    for one, other in ((left, right), (right, left)) if op == "+" else ():
-        for kept, share in _scaled(m, f, one):
-            new = [number for _, number in _scaled(m, f, other)]
-            if share is not None and any(n is not None and abs(share + n - 1) < 1e-6 for n in new):
-                yield kept, 1 - share
-        yield from _moved(m, f, one, other, 1)
-    if op == "-":
-        yield from _moved(m, f, left, right, 0)
+def _read(m: Machine, f: Frame, node: ir.BinOp) -> Iterator[_Factor]:
+    """What is kept, and the share of the new."""
+    yield from _moved(m, f, node.left, node.right, node.op == "+")
+    if node.op == "+":
+        yield from _moved(m, f, node.right, node.left, True)
+        yield from _shared(m, f, node.left, node.right)
+        yield from _shared(m, f, node.right, node.left)
 
 
-def _moved(m: Machine, f: Frame, kept: ir.Expr, step: ir.Expr, place: int) -> Iterator[_Average]:
-    """``s * (n - a)`` as a step from ``a``. place: of ``a`` in the difference."""
+def _shared(m: Machine, f: Frame, one: ir.Expr, other: ir.Expr) -> Iterator[_Factor]:
+    """``d * a + (1 - d) * n``."""
+    new = [number for _, number in _scaled(m, f, other) if number is not None]
+    for kept, share in _scaled(m, f, one):
+        if share is not None and any(abs(share + number - 1) < _SAME for number in new):
+            yield kept, 1 - share
+
+
+def _moved(m: Machine, f: Frame, kept: ir.Expr, step: ir.Expr, added: bool) -> Iterator[_Factor]:
+    """``a + s * (n - a)``, or ``a - s * (a - n)`` where the step is not added."""
     path = path_text(kept)
-    for way, share in _scaled(m, f, step):
-        if (
-            path
-            and type(way) is ir.BinOp
-            and way.op == "-"
-            and path_text((way.left, way.right)[place]) == path
-        ):
+    for way, share in _scaled(m, f, step) if path else ():
+        if _is_difference(way) and path_text(way.right if added else way.left) == path:
             yield kept, share
 
 
-def _scaled(m: Machine, f: Frame, node: ir.Expr) -> Iterator[_Average]:
+def _is_difference(node: ir.Expr) -> TypeGuard[ir.BinOp]:
+    return type(node) is ir.BinOp and node.op == "-"
+
+
+def _scaled(m: Machine, f: Frame, node: ir.Expr) -> Iterator[_Factor]:
     """The factors of a product, each with the number that the other is."""
     if type(node) is ir.BinOp and node.op == "*":
         yield node.right, _number(m, f, node.left)
@@ -110,22 +114,23 @@ def _number(m: Machine, f: Frame, node: ir.Expr) -> float | None:
     return float(const) if isinstance(const, (int, float)) else None
 
 
-def _is_too_small(share: float | None, dtype: str) -> bool:
-    return share is not None and 0 < share <= _STEPS * _EPSILON[dtype]
+def _is_too_small(average: _Average) -> bool:
+    dtype, share = average
+    return 0 < share <= _STEPS * _EPSILON[dtype]
 
 
-def _is_said(f: Frame, names: Sequence[str]) -> bool:
+def _is_said(names: Sequence[str]) -> bool:
     """Whether names say that something is averaged, or follows something else."""
     words = lexicon().arrays.averages
     return any(naming.has_word(part, words) for name in names for part in name.split("."))
 
 
-def _is_cast_back(m: Machine, f: Frame, code: Sequence[ir.Node], node: ir.Node | None) -> bool:
+def _is_cast_back(m: Machine, f: Frame, node: ir.BinOp) -> bool:
     """Whether a result of more bits gets 16 of them again at once."""
     cast = next(
         (
             part
-            for part in code
+            for part in (f.fn.parts if f.fn is not None else ())
             if type(part) is ir.Call
             and last_name(part.func) == "astype"
             and type(part.func) is ir.Attr
@@ -151,5 +156,5 @@ def _leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
             yield from _leaves(part, depth - 1)
 
 
-def _shown(share: float | None) -> str:
+def _shown(share: float) -> str:
     return f"{share:.2g}"
