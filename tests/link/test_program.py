@@ -227,6 +227,10 @@ RECURSIVE = {
     "property": (
         "class C:\n    @property\n    def p(self):\n        return self.p\n@jax.jit\ndef f(x):\n    return C().p"
     ),
+    "name that is made of itself": (
+        "@jax.jit\ndef f(x):\n    def body(a, x):\n        b = a + x\n        x = x + b\n"
+        "        return jnp.concatenate([a, x]), x\n    return jax.lax.scan(body, x, x)"
+    ),
     "iterator": (
         "class C:\n    def __iter__(self):\n        return self\n@jax.jit\ndef f(x):\n    return [a for a in C()]"
     ),

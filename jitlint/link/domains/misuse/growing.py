@@ -48,9 +48,9 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
 
 
 class _Body:
-    """held: the parts of the carry that variables are. grown: those that have been put to something. made: what other variables are."""
+    """held: the parts of the carry that variables are. larger: those that have been put to something. filled: whether other variables surely have elements."""
 
-    __slots__ = ("carry", "func", "held", "larger", "m", "made")
+    __slots__ = ("carry", "filled", "func", "held", "larger", "m")
 
     def __init__(self, m: Machine, func: Func, carry: str) -> None:
         self.m = m
@@ -58,7 +58,7 @@ class _Body:
         self.carry = carry
         self.held: dict[str, _Part] = {carry: None}
         self.larger: dict[str, _Part] = {}
-        self.made: dict[str, ir.Expr] = {}
+        self.filled: dict[str, bool] = {}
 
     def grown(self, paired: bool) -> str | None:
         """The part of the carry that is returned with more elements, in words; None if that is not known of any."""
@@ -92,10 +92,10 @@ class _Body:
     def _assigned(self, target: ir.Expr, value: ir.Expr) -> None:
         names = list(bound_names([target]))
         unpacked = type(target) is ir.Tuple and type(value) is ir.Name and self._is_carry(value)
-        larger = self._joined(value)
+        larger, filled = self._joined(value), self._has_elements(value)
         self._forget(names)
         if type(target) is ir.Name:
-            self.made[target.id] = value
+            self.filled[target.id] = filled
             if type(value) is ir.Name and value.id in self.held and target.id != value.id:
                 self.held[target.id] = self.held[value.id]
             if larger is not None:
@@ -108,8 +108,9 @@ class _Body:
 
     def _forget(self, names: Sequence[ir.Name]) -> None:
         for name in names:
-            for table in (self.held, self.larger, self.made):
+            for table in (self.held, self.larger):
                 table.pop(name.id, None)
+            self.filled[name.id] = False
 
     def _joined(self, node: ir.Node | None) -> tuple[_Part] | None:
         """The part of the carry that a call puts to something that has elements."""
@@ -132,10 +133,8 @@ class _Body:
     def _has_elements(self, node: ir.Expr) -> bool:
         """Whether what is put there is one more by the way it is written, or is what the loop gives its body."""
         if type(node) is ir.Name:
-            made = self.made.get(node.id)
-            if made is not None:
-                return self._has_elements(made)
-            return any(param.name == node.id for param in self.func.fn.node.params)
+            given = any(param.name == node.id for param in self.func.fn.node.params)
+            return self.filled.get(node.id, given)
         if type(node) is ir.BinOp:
             return self._has_elements(node.left) and self._has_elements(node.right)
         return _is_one_more(node) or self._gives(node)
