@@ -325,7 +325,7 @@ def through_loop(spec: HigherOrder, named: dict[str, Value], carry: Value) -> Va
 
 
 def through_branches(results: list[Value], value: Value) -> Value:
-    """What `jax.lax.cond` gives: its derivative goes through the loops of all branches."""
+    """What `jax.lax.cond` gives, or `jax.lax.scan` of its body: its derivative goes through the loops of all branches."""
     loops = 0
     for result in results:
         loops |= traced_modes(result, 8) & BEHIND

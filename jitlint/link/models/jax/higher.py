@@ -52,7 +52,7 @@ from jitlint.link.models.jax import (
     xforms,
 )
 from jitlint.link.models.jax.references import references
-from jitlint.link.values import iteration, keys, pytrees
+from jitlint.link.values import iteration, keys, pytrees, turning
 from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.signatures import describe, signature
 
@@ -61,8 +61,6 @@ PULLBACK = "jax.vjp.pullback"
 
 REPEATING = frozenset({"scan", "while", "fori", "stack", "tree_map"})
 """Results of functions that run their argument many times."""
-
-
 CARRYING = frozenset({"scan", "while", "fori"})
 
 EAGER = -2
@@ -253,8 +251,9 @@ def _run_one(
             arity.check(m, f, at, spec, one, named, function, call_args)
         value = evaluator.call(m, inner, at, function, call_args)
         if spec.result in CARRYING:
-            given = used[-1 if spec.result == "fori" else 0]
-            m.domains.on_turn(inner, Turn(given, value, spec.result == "scan"))
+            turn = Turn(used[-1 if spec.result == "fori" else 0], value, spec.result == "scan")
+            m.domains.on_turn(inner, turn)
+            value = turning.again(m, inner, at, function, call_args, turn)
         each.append(value)
         out = value if out is None else join(out, value)
     if not used:
@@ -397,7 +396,8 @@ def _of_scan(ran: _Ran) -> Value:
         carries.check_carry(ran.m, ran.f, ran.at, ran.spec, ran.named.get("init", UNKNOWN), carry)
     turns = demands.rows(ran.named)
     given = ran.named.get("init", UNKNOWN)
-    left = leaf_shapes.shaped_as(ran.out(_either(init, carry)), given)
+    either = carries.through_branches([carry], _either(init, carry))
+    left = leaf_shapes.shaped_as(ran.out(either), given)
     return Tup((left, pytrees.with_rank(ran.out(ys), 1, size=turns)))
 
 

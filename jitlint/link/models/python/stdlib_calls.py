@@ -49,6 +49,7 @@ from jitlint.link.models.python.builtin_calls import (
     returns,
     returns_first,
 )
+from jitlint.link.models.python.checksums import CHECKSUM_CALLS
 from jitlint.link.models.python.itertools_calls import ITERTOOLS_CALLS
 from jitlint.link.models.python.ordering import ORDERING_CALLS
 from jitlint.link.models.python.pytree_methods import call_pytree_method
@@ -422,6 +423,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     **{f"operator.{name}": handler for name, handler in _OPERATOR.items()},
     **ITERTOOLS_CALLS,
     **ORDERING_CALLS,
+    **CHECKSUM_CALLS,
     dispatch.DISPATCH: dispatch.make,
     dispatch.REGISTER: dispatch.register,
     "timeit.timeit": _clock(FLOAT),

@@ -53,9 +53,7 @@ def call_text_method(m: Machine, f: Frame, at: int, text: Py, name: str, args: A
         return make_seq(f, "list", None, STR)
     if kind == "triple":
         return Tup((STR, STR, STR))
-    if kind is not None:
-        return Py(kind)
-    return Py("bytes") if name == "encode" else None
+    return None if kind is None else Py(kind)
 
 
 def _fold(f: Frame, text: Py, name: str, args: Args) -> Value | None:
