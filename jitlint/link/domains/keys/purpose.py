@@ -12,7 +12,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Func, Map, Py, Seq, Tup, Value
-from jitlint.link.domains.keys import experiments, meant
+from jitlint.link.domains.keys import experiments, meant, ranked
 from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine import surroundings
@@ -53,12 +53,16 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
 
 def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
     """Whether an evaluation is called again, or what begins with a state that is left as it was."""
+    if ranked.are_shown(meant.parts(f), this, found):
+        return True
     return meant.evaluates_again(f, this, found) or meant.starts_again(f, this, found)
 
 
 def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:
     """Whether what runs many times is to draw the same numbers each time."""
     if how == "calls" and meant.starts_from_outside(f, this):
+        return True
+    if how in ("shared", "many") and ranked.are_ranked(f, meant.parts(f), this):
         return True
     return meant.evaluates(f, this) or (how == "shared" and _are_variants(k, f, this))
 

@@ -1,13 +1,14 @@
 """Fields that a static argument is not compared by, and that compiled code reads (layer: ``link``, room ``domains``).
 
 `jax.jit` looks for what it has compiled by the hash of a static argument, and by ``==``: objects that differ only in a field
-with ``compare=False`` are one to it. What it does: finds such fields of dataclasses whose numbers a trace reads, where the program
-gives them a value of their own. What it does not: speak of texts, which are labels, or of functions, which may have no better way.
+with ``compare=False`` are one to it. What it does: finds such fields of dataclasses whose numbers a trace reads, or by whose texts it
+chooses, where the program gives them a value of their own. What it does not: speak of other texts, which are labels, or of functions,
+which may have no better way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from jitlint.base.diagnostic import Confidence
@@ -57,7 +58,7 @@ class Uncompared:
         if type(owner) is not Inst or owner.cls.id not in self.static or not f.world.here & S:
             return
         for cls, field in _left_out(owner.cls):
-            if field == name and _is_number(load.value):
+            if field == name and (_is_number(load.value) or _chooses(f, load)):
                 step = Step(f.module.name, load.at, "compiled code has read it here")
                 self.read.setdefault((cls.id, field), (cls, self.static[owner.cls.id], step))
 
@@ -91,14 +92,44 @@ def _is_number(value: Value) -> bool:
     return type(value) is Arr or (type(value) is Py and value.kind in (*NUMBERS, "static"))
 
 
+def _chooses(f: Frame, load: Load) -> bool:
+    """Whether something is looked up by a text, or it is compared with another."""
+    if type(load.value) is not Py or load.value.kind != "str" or f.fn is None:
+        return False
+    asked = [
+        operand
+        for node in f.fn.parts
+        for operand in _operands(node)
+        if type(operand) is ir.Attr and operand.at == load.at
+    ]
+    return bool(asked)
+
+
+def _operands(node: ir.Node) -> Sequence[ir.Node]:
+    """What an expression chooses by."""
+    if type(node) is ir.Sub:
+        return [node.index]
+    if type(node) is ir.Match:
+        return [node.subject]
+    return [node.left, *node.rights] if type(node) is ir.Compare else ()
+
+
 def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
     """Whether somebody makes an object, or another one of it, with a value for a field."""
     code = (
         node for module in m.modules.values() if not module.is_test for part in module.code() for node in part
     )
     return any(
-        type(node) is ir.Call
-        and last_name(node.func) in (cls.name, "replace")
-        and any(arg.name == name and type(arg.value) is not ir.Const for arg in node.args)
+        (
+            type(node) is ir.Call
+            and last_name(node.func) in (cls.name, "replace")
+            and any(arg.name == name and type(arg.value) is not ir.Const for arg in node.args)
+        )
+        or _is_among(node, name)
         for node in code
     )
+
+
+def _is_among(node: ir.Node, name: str) -> bool:
+    """Whether a dict that is written out has a value for a field, with which ``replace(x, **changes)`` is told."""
+    return type(node) is ir.Dict and any(type(key) is ir.Const and key.value == name for key in node.keys)

@@ -1,0 +1,75 @@
+"""Candidates that are compared under the same random numbers (layer: ``link``, room ``domains``).
+
+``scores = jax.vmap(lambda move: play(move, keys))(moves)``, of which the best is taken: what one candidate is lucky with, all are. What
+it does: sees whether the best of what a map gives is chosen, or two results are printed that differ in one argument. What it does
+not: so for draws themselves, which are no scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from jitlint.infer.keys import Use
+from jitlint.infer.program import FuncInfo
+from jitlint.link.engine.frame import Frame
+from jitlint.link.tables.ir_walk import bound_by, call_at, last_name, same_text
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_CHOOSING: Final = frozenset({"argmax", "argmin", "argsort", "nanargmax", "nanargmin", "top_k"})
+_SHOWING: Final = frozenset({"print", "info"})
+
+
+def are_ranked(f: Frame, code: Sequence[ir.Node], this: Use) -> bool:
+    """Whether the best is chosen among what a function written here, which calls another one with the key, gives for each lane."""
+    functions = f.module.functions if not this.api and this.module == f.module.name else ()
+    inner = next((fn for fn in functions if call_at(fn.parts, this.at) is not None), None)
+    if inner is None or inner is f.fn:
+        return False
+    found = _names_from(code, inner)
+    chosen = [n for n in code if type(n) is ir.Call and last_name(n.func) in _CHOOSING]
+    return any(type(part) is ir.Name and part.id in found for call in chosen for part in below(call))
+
+
+def _is_of(node: ir.Node, fn: FuncInfo) -> bool:
+    return isinstance(node, (ir.Lambda, ir.FuncDef)) and fn.module.functions[node.function] is fn
+
+
+def _names_from(code: Sequence[ir.Node], fn: FuncInfo) -> set[str]:
+    """The variables that hold what a function gives where it is mapped, or what is computed from that."""
+    found = {fn.name}
+    for node in sorted((n for n in code if type(n) is ir.Assign), key=lambda n: n.at):
+        parts = below(node.value) if type(node) is ir.Assign else []
+        if any((type(part) is ir.Name and part.id in found) or _is_of(part, fn) for part in parts):
+            found.update(bound_by(node))
+    return found - {fn.name}
+
+
+def are_shown(code: Sequence[ir.Node], this: Use, found: Use) -> bool:
+    """Whether one function of the program is called twice, for two things, only to print what it gives for each."""
+    if this.api or found.api or this.site == found.site or this.site[0] != found.site[0]:
+        return False
+    one, other = (call_at(code, use.site[1]) for use in (this, found))
+    if (
+        one is None
+        or other is None
+        or not same_text(one.func, other.func)
+        or len(one.args) != len(other.args)
+    ):
+        return False
+    apart = [(a, b) for a, b in zip(one.args, other.args) if not same_text(a, b)]
+    names = all(isinstance(arg.value, (ir.Name, ir.Attr)) for pair in apart for arg in pair)
+    return len(apart) == 1 and names and _is_printed(code, one) and _is_printed(code, other)
+
+
+def _is_printed(code: Sequence[ir.Node], call: ir.Call) -> bool:
+    """Whether a call stands in one of `print`."""
+    shown = [n for n in code if type(n) is ir.ExprStmt and type(n.value) is ir.Call]
+    return any(
+        type(n) is ir.ExprStmt
+        and type(n.value) is ir.Call
+        and last_name(n.value.func) in _SHOWING
+        and any(part is call for part in below(n))
+        for n in shown
+    )
