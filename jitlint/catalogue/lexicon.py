@@ -73,6 +73,8 @@ class Arrays(msgspec.Struct, frozen=True):
     sorts_keys: frozenset[str]
     dtype_questions: frozenset[str]
     averages: frozenset[str]
+    largest: frozenset[str]
+    sized_by: dict[str, str]
     averaging: frozenset[str]
 
 

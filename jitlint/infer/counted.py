@@ -40,6 +40,10 @@ NEVER: Final[Loop] = ("", -1, 0)
 """The loop of a number that is always the same."""
 
 
+LARGEST_INDEX: Final = Counted(NEVER, 0, None, size_of=("", -1, "", 0))
+"""The largest number of some array, which is no axis of anything: there is one index more."""
+
+
 def always(number: int) -> Counted:
     """A number that is the same in every turn."""
     return Counted(NEVER, 0, 0, 0, number)

@@ -351,7 +351,8 @@ class UnsyncedClock(Event):
 class OutOfBounds(Event):
     """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
     axis. grows: a loop comes to that number in the end. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
-    window: the function that places it, or "". beyond: how many of them may lie beyond an end that is no number."""
+    window: the function that places it, or "". beyond: how many of them may lie beyond an end that is no number. largest: the parameter with
+    the number of places that is the largest index, or ""."""
 
     index: str = ""
     size: str = ""
@@ -360,6 +361,7 @@ class OutOfBounds(Event):
     window: str = ""
     grows: bool = False
     beyond: int = 0
+    largest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

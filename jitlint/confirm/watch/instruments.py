@@ -19,7 +19,7 @@ import timeit
 import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import jax
 import numpy as np
@@ -100,6 +100,11 @@ def _array_class() -> type:
     return found
 
 
+_INDICES: Final = ("segment_ids", "x")
+_PLACES: Final = ("num_segments", "num_classes", "length")
+"""Parameters of functions that make a place for each index: the indices, and how many places there are."""
+
+
 @functools.cache
 def _jitted_class() -> type:
     """The class of what `jax.jit` answers."""
@@ -123,6 +128,8 @@ def _hook_names() -> dict[int, str]:
         (jax.lax.dynamic_slice, "_on_dynamic_slice"),
         (jax.lax.dynamic_update_slice, "_on_dynamic_slice"),
     ]
+    table += [(function, "_on_places") for function in (jax.nn.one_hot, jax.numpy.bincount)]
+    table += [(getattr(jax.ops, f"segment_{name}"), "_on_places") for name in ("sum", "prod", "max", "min")]
     table += [(getattr(reference, name, None), "_on_update") for name in _UPDATES]
     table += [(getattr(timeit, name, None), "_on_timer") for name in ("timeit", "repeat")]
     table += [(getattr(timeit.Timer, name, None), "_on_timer") for name in ("timeit", "repeat", "autorange")]
@@ -335,6 +342,14 @@ class Instruments:
             for first in np.unique([] if known is None else known):  # several under `vmap`
                 last = int(first) + length - 1 + (size if first < 0 else 0)
                 self._check_index(frame, np.broadcast_to(np.False_, (size,)), last)
+
+    def _on_places(self, frame: FrameType) -> None:
+        given = frame.f_locals
+        indices, places = (
+            next((given[name] for name in names if name in given), None) for names in (_INDICES, _PLACES)
+        )
+        if isinstance(places, int):
+            self._check_index(frame, np.broadcast_to(np.False_, (places,)), indices)
 
     # Clocks and waits
 

@@ -22,7 +22,7 @@ and `jax.lax.dynamic_update_slice` writes over what is before it.
 
 Reported are constant indices of arrays with a constant size, indices written with the size of the very array, and those that
 a loop counts: a cache of 32 rows, filled in 40 turns, keeps the last row of the last nine; and windows that begin at places which are
-drawn below a size without room for them. Of a counter that is compared with anything nothing is said: somebody thought of the end.
+drawn below a size without room for them; and numbers of segments or classes that are the largest of them, `int(ids.max())`. Of a counter that is compared with anything nothing is said: somebody thought of the end.
 """,
     instead="""\
 Use an index that exists: `x[-1]`, `x[x.shape[0] - 1]`. Where an index beyond the end is meant, say so with `mode`:
@@ -57,6 +57,12 @@ last(jnp.arange(3.0))
 @RULE.on(OutOfBounds)
 def check(event: OutOfBounds) -> Report | None:
     """Report indices beyond the end."""
+    if event.largest:
+        return Report(
+            f"`{event.largest}` is the largest index itself, for which there is no place then: what belongs there is dropped, without"
+            " an error",
+            "indices begin at 0, so there is one more of them: `int(x.max()) + 1`",
+        )
     if event.window:
         return _moved(event)
     index = f"index {event.index}" if event.index else "the index"

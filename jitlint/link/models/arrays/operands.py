@@ -1,7 +1,7 @@
 """Arguments that a function of arrays refuses for what they are (layer: ``link``, room ``models``).
 
 What it does: says where arrays are joined that have no such axis or unlike ranks, and where no PRNG key stands where one is
-wanted; as measured. What it does not: ask whether an argument is traced, which is for `arrays`.
+wanted; as measured; and where there is no place for the largest index. What it does not: ask whether an argument is traced, which is for `arrays`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import exact_of
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import ApiFunction
+from jitlint.infer.counted import LARGEST_INDEX
 from jitlint.infer.dims import Dims, shape_text
-from jitlint.infer.events import ApiMisuse
+from jitlint.infer.events import ApiMisuse, OutOfBounds
 from jitlint.infer.values import NO_CONST, Arr, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results, windows
 from jitlint.link.values import fitting, iteration
 from jitlint.link.values.pytrees import NUMBERS
+from jitlint.link.values.questions import counting
 
 _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
 _SEVERAL: Final = "several keys"
@@ -36,6 +39,8 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
         return _joined(m, f, at, fn, bound, form)
     if fn.name in lexicon().arrays.windows and whole:
         windows.check(m, f, at, fn, bound)
+    if fn.name in lexicon().arrays.sized_by:
+        _check_size(m, f, at, bound, lexicon().arrays.sized_by[fn.name])
     if fn.name in lexicon().arrays.starts:
         return _one_start(m, f, at, fn, bound)
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
@@ -45,6 +50,13 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
                 _report(m, f, at, fn, "no-key", param.name, what, value)
                 return True
     return False
+
+
+def _check_size(m: Machine, f: Frame, at: int, bound: results.Bound, name: str) -> None:
+    """Record a number of places that is the largest index, for which there is none then. name: of the parameter."""
+    counted = next((counting.of(value) for param, value in bound if param.name == name), None)
+    if counted is not None and counted.size_of == LARGEST_INDEX.size_of and counted.plus <= 0:
+        m.emit(f, OutOfBounds, at, None, Confidence.LIKELY, largest=name)
 
 
 def _no_key(value: Value) -> str:

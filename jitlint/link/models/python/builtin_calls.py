@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.infer.counted import LARGEST_INDEX
 from jitlint.infer.lattice import join, or_unknown
 from jitlint.infer.objects import forget_notes
 from jitlint.infer.program import ClassInfo
@@ -55,7 +56,7 @@ from jitlint.link.values.boxes import (
     make_seq,
 )
 from jitlint.link.values.library_objects import made
-from jitlint.link.values.questions import truths
+from jitlint.link.values.questions import largest, truths
 from jitlint.link.values.questions.kinds import find_method, has_attribute, is_callable, isinstance_of
 
 Handler = Callable[[Machine, Frame, int, Args], Value]
@@ -82,7 +83,7 @@ def _convert_int(m: Machine, f: Frame, at: int, args: Args) -> Value:
     const = value.const if type(value) is Py else NO_CONST
     if isinstance(const, (int, float)) and abs(const) < LARGEST:
         return py(int(const))
-    return INT
+    return Py("int", counted=LARGEST_INDEX) if type(value) is Arr and largest.is_taken(m, f, at) else INT
 
 
 def _convert_float(m: Machine, f: Frame, at: int, args: Args) -> Value:
