@@ -41,13 +41,13 @@ from jitlint.link.models.jax import (
     exporting,
     higher,
     jax_calls,
-    leaves,
     train_states,
     xforms,
 )
 from jitlint.link.models.maps import varying
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls
+from jitlint.link.models.trees import leaves
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import callbacks, classes, hashing

@@ -13,7 +13,7 @@ from jitlint.infer.values import ExtInst, Py, Value, py
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
-from jitlint.link.models.jax import structures
+from jitlint.link.models.trees import structures
 from jitlint.link.values import pytrees
 
 _SITE: Final = "$site"

@@ -51,16 +51,17 @@ def are_shown(code: Sequence[ir.Node], this: Use, found: Use) -> bool:
     if this.api or found.api or this.site == found.site or this.site[0] != found.site[0]:
         return False
     one, other = (call_at(code, use.site[1]) for use in (this, found))
-    if (
-        one is None
-        or other is None
-        or not same_text(one.func, other.func)
-        or len(one.args) != len(other.args)
-    ):
+    if one is None or other is None or not _differ_in_a_thing(one, other):
         return False
-    apart = [(a, b) for a, b in zip(one.args, other.args) if not same_text(a, b)]
-    names = all(isinstance(arg.value, (ir.Name, ir.Attr)) for pair in apart for arg in pair)
-    return len(apart) == 1 and names and _is_printed(code, one) and _is_printed(code, other)
+    return _is_printed(code, one) and _is_printed(code, other)
+
+
+def _differ_in_a_thing(one: ir.Call, other: ir.Call) -> bool:
+    """Whether two calls are the same but for one argument, which has a name in each."""
+    if not same_text(one.func, other.func) or len(one.args) != len(other.args):
+        return False
+    apart = [pair for pair in zip(one.args, other.args) if not same_text(*pair)]
+    return len(apart) == 1 and all(isinstance(arg.value, (ir.Name, ir.Attr)) for arg in apart[0])
 
 
 def _is_printed(code: Sequence[ir.Node], call: ir.Call) -> bool:

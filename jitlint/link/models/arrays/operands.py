@@ -39,8 +39,7 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
         return _joined(m, f, at, fn, bound, form)
     if fn.name in lexicon().arrays.windows and whole:
         windows.check(m, f, at, fn, bound)
-    if fn.name in lexicon().arrays.sized_by:
-        _check_size(m, f, at, bound, lexicon().arrays.sized_by[fn.name])
+    _check_size(m, f, at, bound, lexicon().arrays.sized_by.get(fn.name, ""))
     if fn.name in lexicon().arrays.starts:
         return _one_start(m, f, at, fn, bound)
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
@@ -54,7 +53,9 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
 
 def _check_size(m: Machine, f: Frame, at: int, bound: results.Bound, name: str) -> None:
     """Record a number of places that is the largest index, for which there is none then. name: of the parameter."""
-    counted = next((counting.of(value) for param, value in bound if param.name == name), None)
+    counted = (
+        next((counting.of(value) for param, value in bound if param.name == name), None) if name else None
+    )
     if counted is not None and counted.size_of == LARGEST_INDEX.size_of and counted.plus <= 0:
         m.emit(f, OutOfBounds, at, None, Confidence.LIKELY, largest=name)
 

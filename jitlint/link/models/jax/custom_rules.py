@@ -38,7 +38,8 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN, TWICE
-from jitlint.link.models.jax import arity, demands, lacks, leaf_shapes, mapping
+from jitlint.link.models.jax import arity, demands, lacks, mapping
+from jitlint.link.models.trees import leaf_shapes
 from jitlint.link.tables.ir_walk import inner_functions, last_name, names_read
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import fitting, keys, pytrees

@@ -14,8 +14,8 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import NO_CONST, NONE, UNKNOWN, Arr, ExtInst, Map, Py, Seq, Tup, Value
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import leaf_shapes
 from jitlint.link.models.jax.mapping import in_words, leaves, report
+from jitlint.link.models.trees import leaf_shapes
 from jitlint.link.values import fitting, pytrees
 
 RESULT = "result"

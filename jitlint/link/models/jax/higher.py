@@ -44,14 +44,11 @@ from jitlint.link.models.jax import (
     directions,
     hosted,
     lacks,
-    leaf_shapes,
-    leaves,
     operands,
-    prefixes,
-    structures,
     xforms,
 )
 from jitlint.link.models.jax.references import references
+from jitlint.link.models.trees import leaf_shapes, leaves, prefixes, structures
 from jitlint.link.values import iteration, keys, pytrees, turning
 from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.signatures import describe, signature

@@ -47,13 +47,13 @@ from jitlint.link.models.jax import (
     custom_rules,
     demands,
     hashed,
-    leaf_shapes,
     lifted,
     mapping,
     operands,
 )
 from jitlint.link.models.jax.rebuilding import rebuild
 from jitlint.link.models.maps import lanes, varying
+from jitlint.link.models.trees import leaf_shapes
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration, parameters, pytrees

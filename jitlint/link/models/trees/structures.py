@@ -13,7 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.objects import is_cold
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import NO_CONST, UNKNOWN, Inst, Map, Py, Seq, Tup, Value, const_of
+from jitlint.infer.values import NO_CONST, UNKNOWN, Arr, Inst, Map, Py, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fitting, flattening, iteration
@@ -38,7 +38,7 @@ def difference(tree: Value, other: Value, depth: int = _DEPTH) -> str:
     """In what a tree certainly has another structure than the first one, or ""."""
     kind, others = _kind(tree), _kind(other)
     if not depth or kind in ("", "a leaf") or not others:
-        return _of_objects(tree, other, depth)
+        return _of_objects(tree, other, depth) or _with_any_keys(tree, other, depth)
     if kind != others:
         return f"{kind} and {others}"
     if type(tree) is Map and type(other) is Map:
@@ -51,6 +51,19 @@ def difference(tree: Value, other: Value, depth: int = _DEPTH) -> str:
         if len(ours) != len(theirs):
             return f"{kind} of {len(ours)} and one of {len(theirs)}"
         pairs = list(zip(ours, theirs))
+    return next(filter(None, (difference(a, b, depth - 1) for a, b in pairs)), "")
+
+
+def _with_any_keys(tree: Value, other: Value, depth: int) -> str:
+    """The same of a dict whose keys are known and one of which only the values are: with the same keys, the values have to fit."""
+    if not depth or type(tree) is not Map or type(other) is not Map:
+        return ""
+    if tree.rest is None and not tree.open and other.rest is not None and not other.entries:
+        pairs = [(part, other.rest) for part in tree.entries.values()]
+    elif other.rest is None and not other.open and tree.rest is not None and not tree.entries:
+        pairs = [(tree.rest, part) for part in other.entries.values()]
+    else:
+        return ""
     return next(filter(None, (difference(a, b, depth - 1) for a, b in pairs)), "")
 
 
@@ -89,5 +102,8 @@ def _kind(value: Value) -> str:
 
 
 def _is_leaf(value: Value) -> bool:
-    """A number that is written there: what a function made of a tree that nobody knows may count as an array, and be none."""
+    """A number that is written there, or an array whose axes are known: what a function made of a tree that nobody knows may count
+    as one, and be none."""
+    if type(value) is Arr:
+        return value.rank is not None and fitting.is_sure(value)
     return type(value) is Py and value.kind in NUMBERS and value.const is not NO_CONST

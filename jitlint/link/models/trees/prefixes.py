@@ -34,8 +34,7 @@ def _pairs(first: Value, other: Value) -> list[tuple[Value, Value]] | None:
     if type(first) is Tup and type(other) is Tup:
         return list(zip(first.items, other.items)) if len(first.items) == len(other.items) else None
     if type(first) is Map and type(other) is Map:
-        known = first.rest is None and first.entries.keys() <= other.entries.keys()
-        return [(part, other.entries[key]) for key, part in first.entries.items()] if known else None
+        return _values(first, other)
     if type(first) is Inst and type(other) is Inst:
         return _fields(first, other)
     if type(first) is not Seq or type(other) is not Seq:
@@ -44,6 +43,16 @@ def _pairs(first: Value, other: Value) -> list[tuple[Value, Value]] | None:
         return list(zip(first.items, other.items))
     elements = seq_element(first), seq_element(other)
     return None if elements[0] is None or elements[1] is None else [(elements[0], elements[1])]
+
+
+def _values(first: Map, other: Map) -> list[tuple[Value, Value]] | None:
+    """The values of two dicts that have the same keys, of which some may not be known."""
+    pairs = [(part, other.entries.get(key, other.rest)) for key, part in first.entries.items()]
+    if first.rest is not None:
+        pairs += [(first.rest, part) for key, part in other.entries.items() if key not in first.entries]
+        pairs.append((first.rest, other.rest))
+    found = [(a, b) for a, b in pairs if b is not None]
+    return found if first.rest is not None or len(found) == len(pairs) else None
 
 
 def _somewhere(other: Value) -> Value:

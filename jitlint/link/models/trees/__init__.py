@@ -1,0 +1,1 @@
+"""How functions of JAX go through pytrees: their leaves, their structures, and prefixes of them."""
