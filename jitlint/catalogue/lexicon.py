@@ -433,6 +433,8 @@ class Gradients(msgspec.Struct, frozen=True):
     discounts: frozenset[str]
     rewards: frozenset[str]
     next_states: frozenset[str]
+    advantages: frozenset[str]
+    probabilities: frozenset[str]
     squaring: frozenset[str]
     growing: frozenset[str]
     of_rows: frozenset[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, Optional
 
-from jitlint.infer.counted import Counted
+from jitlint.infer.counted import Counted, either
 
 
 class About(NamedTuple):
@@ -34,7 +34,7 @@ def joined(left: About, right: About) -> About:
     return About(
         around,
         left.padding if left.padding == right.padding else None,
-        left.counted if left.counted == right.counted else None,
+        either(left.counted, right.counted),
         left.rows if left.rows == right.rows else None,
     )
 

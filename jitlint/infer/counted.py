@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple, Optional
 
 Loop = tuple[str, int, int]
@@ -35,7 +36,14 @@ class Counted(NamedTuple):
         """The number in the last turn."""
         return None if self.last is None else self.times * self.last + self.plus
 
+    def holds(self, number: int) -> bool:
+        """Whether a number is one of those that are gone through."""
+        turn, rest = divmod(number - self.plus, self.times) if self.times else (0, 1)
+        return not rest and self.last is not None and self.first <= turn <= self.last
 
+
+RING: Final = -1
+"""Instead of the number in a loop: what goes round in a ring, at each remainder that is taken."""
 NEVER: Final[Loop] = ("", -1, 0)
 """The loop of a number that is always the same."""
 
@@ -54,6 +62,22 @@ def ranging(module: str, at: int, numbers: range) -> Counted | None:
     if len(numbers) < 2 or numbers.step < 0:
         return None
     return Counted((module, at, 0), 0, len(numbers) - 1, numbers.step, numbers[0])
+
+
+def in_a_ring(module: str, at: int, step: int, size: int) -> Counted:
+    """The places of a ring of some size to which steps of the same length lead from its beginning."""
+    apart = math.gcd(step, size)
+    return Counted((module, at, RING), 0, size // apart - 1, apart)
+
+
+def either(one: Counted | None, other: Counted | None) -> Counted | None:
+    """What is known of one of two numbers: one that is always the same may be among those that the other goes through."""
+    if one is None or other is None or one == other:
+        return one if one == other else None
+    for fixed, counted in ((one, other), (other, one)):
+        if fixed.loop == NEVER and fixed.most is not None and counted.holds(fixed.most):
+            return counted
+    return None
 
 
 def with_number(op: str, counted: Counted, number: int, first: bool) -> Counted | None:

@@ -36,11 +36,13 @@ class ZeroGradient(Event):
 @dataclass(frozen=True, slots=True)
 class MovingTarget(Event):
     """``loss`` squares the difference between what a model says and a target that is made with what the same model says, and the
-    derivative is taken by both. target: what the target is called, "" if it has no name. discount: what its value is multiplied with."""
+    derivative is taken by both. target: what the target is called, "" if it has no name. discount: what its value is multiplied with.
+    weight: instead, what a target is multiplied with that is only to weigh it, and has a derivative as well."""
 
     target: str = ""
     discount: str = ""
     loss: str = ""
+    weight: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ CHECKED: Final = 512
 
 TWICE: Final = 1 << 23
 """A derivative backwards inside of one forwards: what rules of `jax.custom_vjp` do is differentiated forwards."""
+LEARNT: Final = 1 << 24
+"""A module runs with parameters that have a derivative, and what it computes with them has one."""
 BOTH: Final = 1 << 22
 """One branch of a choice that is made for each element by itself: the code runs for all of them, and results are picked."""
 

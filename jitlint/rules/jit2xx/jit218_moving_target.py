@@ -24,8 +24,8 @@ def loss(params, batch, gamma):
 ```
 
 The rule reads names: something called a reward (`r` alone only beside `1 - done` or a `max`) and something multiplied with what is called `gamma` or a
-discount. It is silent where
-the value comes from parameters that the loss is not differentiated by, as those of a target network, and in tests.
+discount, or something called an advantage that a logarithm of probabilities, or a ratio of them, is multiplied with: in a policy
+gradient it is a weight, and the critic has a loss of its own. It is silent where the value comes from parameters that the loss is not differentiated by, as those of a target network, and in tests.
 """,
     instead="""\
 Say that the target stands still:
@@ -58,7 +58,13 @@ jax.grad(loss)(jnp.ones(3), jnp.ones((2, 3)), jnp.ones((2, 3)), jnp.ones(2), 0.9
 
 @RULE.on(MovingTarget)
 def check(event: MovingTarget) -> Report:
-    """Report the difference."""
+    """Report the difference, or the product."""
+    if event.weight:
+        return Report(
+            f"`{event.weight}` holds what the same parameters give, so the gradient goes through it as well as through `{event.target}`:"
+            " values are made wrong where that makes the loss of the policy small",
+            f"hold it still: `jax.lax.stop_gradient({event.weight})`",
+        )
     target = f"`{event.target}`" if event.target else "the target"
     return Report(
         f"{target} holds `{event.discount}` times what the same parameters give, so the gradient of `{event.loss}` moves the target"

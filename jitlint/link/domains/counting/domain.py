@@ -1,19 +1,39 @@
 """What a loop adds to the whole numbers of its carry (layer: ``link``, room ``domains``).
 
 What it does: compares what the body of a loop got with what it gives: the step of a number, with the number of turns, says where it
-ends; those who wait for it are told. What it does not: find who uses the number; they wait in `Machine.counts`.
+ends; those who wait for it are told. ``(place + step) % size`` says itself where a place may be. What it does not: find who uses the number; they wait in `Machine.counts`.
 """
 
 from __future__ import annotations
 
-from jitlint.infer.values import Tup
+from jitlint.infer.about import numbered
+from jitlint.infer.counted import in_a_ring
+from jitlint.infer.values import Arr, Tup, Value, const_of
 from jitlint.link.engine.domain import Domain, Turn
 from jitlint.link.engine.frame import Frame
+from jitlint.link.values import paths
 from jitlint.link.values.questions import counting
+from jitlint.syntax import ir
 
 
 class Counting(Domain[None]):
     """Tells how far numbers get."""
+
+    def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
+        """A remainder is taken, perhaps of a place in a ring that moves on."""
+        moved = node.left if node.op == "%" and type(node.left) is ir.BinOp and node.left.op == "+" else None
+        size = const_of(operands[1])
+        if moved is None or type(size) is not int or size < 1 or type(result) is not Arr:
+            return result
+        steps = [step for step in (self._whole(f, moved.left), self._whole(f, moved.right)) if step]
+        if len(steps) == 1 and result.dtype in ("int", "number") and not result.host:
+            result.about = numbered(in_a_ring(f.module.name, node.at, steps[0], size))
+        return result
+
+    def _whole(self, f: Frame, node: ir.Expr) -> int | None:
+        value = paths.peek(self.m, f, node)
+        const = node.value if type(node) is ir.Const else const_of(value) if value is not None else None
+        return const if type(const) is int else None
 
     def on_turn(self, inner: Frame, turn: Turn) -> None:
         """A loop of a library has run its body."""

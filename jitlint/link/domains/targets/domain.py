@@ -16,6 +16,7 @@ from jitlint.infer.events import MovingTarget
 from jitlint.infer.followed import BOOT, ERROR
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import BACK, L, Value
+from jitlint.link.domains.targets import weights
 from jitlint.link.engine import apart
 from jitlint.link.engine.apart import Derivatives
 from jitlint.link.engine.domain import Domain, Library, Transformed
@@ -51,6 +52,12 @@ class Targets(Domain[None]):
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A differentiated function has run."""
         self._derivatives.add(f, transformed)
+
+    def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
+        """Something is multiplied under a derivative."""
+        if node.op == "*" and f.world.modes & BACK and not f.world.modes & OWN and not f.module.is_test:
+            weights.check(self.m, f, node, operands)
+        return result
 
     def finish(self) -> None:
         """Look at each of them."""

@@ -17,12 +17,14 @@ from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import parts as inside
+from jitlint.infer.lattice import traced_modes
 from jitlint.infer.objects import NOTE, forget_notes
 from jitlint.infer.sizes import DEPTH
-from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, Py, Seq, Tup, Value, py
-from jitlint.link.engine import evaluator
+from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, L, Py, Seq, Tup, Value, py
+from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import LEARNT
 from jitlint.link.values import fitting, iteration
 
 _MADE: Final = f"{NOTE}made"
@@ -77,11 +79,11 @@ class _Call:
         )  # fmt: skip
         return self.array(None)
 
-    def array(self, dims: Dims | None, dtype: str | None = None) -> Arr:
-        """An array of these sizes, computed from the one that the layer is called with."""
+    def array(self, dims: Dims | None, dtype: str | None = None, modes: int = 0) -> Arr:
+        """An array of these sizes, computed from the one that the layer is called with. modes: of what it is computed with."""
         x = self.x
         rank = len(dims) if dims is not None else None
-        out = here_array(self.f, x.modes, dtype, rank, x.why, x.traced, x.level)
+        out = here_array(self.f, x.modes | modes, dtype, rank, x.why, x.traced, x.level)
         out.why = out.why or ("a layer of a traced function" if out.modes else "")
         out.dims = fitting.known(dims)
         settle(self.f, out)
@@ -90,7 +92,7 @@ class _Call:
     def computed(self, dims: Dims | None) -> Arr:
         """An array of these sizes that a layer with parameters gives: floats, if nobody asks for another dtype."""
         asked = any(name in self.notes for name in lexicon().layers.dtypes)
-        return self.array(dims, "float" if self.x.dtype == "float" and not asked else None)
+        return self.array(dims, "float" if self.x.dtype == "float" and not asked else None, learnt(self.f))
 
     def kept(self, dims: Dims | None) -> Arr:
         """An array of these sizes and the same numbers, or some between them."""
@@ -192,6 +194,17 @@ def _is_only_array(args: Args) -> bool:
     """Whether a layer gets an array and at most a flag or keys beside it; with a state it gives a pair, say."""
     flags = all(type(value) is Py and value.kind == "bool" for value in args.pos[1:])
     return flags and args.kw.keys() <= lexicon().layers.besides and args.more is None and args.kw_more is None
+
+
+def with_variables(f: Frame, variables: Value | None) -> Frame:
+    """Where a module runs that is given variables, whose parameters may have a derivative."""
+    smooth = variables is not None and traced_modes(variables) & L
+    return scopes.in_world(f, f.world.but(marks=LEARNT), f.steps) if smooth else f
+
+
+def learnt(f: Frame) -> int:
+    """The modes that parameters bring into what a module computes."""
+    return L if f.world.modes & LEARNT else 0
 
 
 def applied(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | None:

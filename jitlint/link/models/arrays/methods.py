@@ -257,7 +257,7 @@ def _linen(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args) -> V
     if name == "param":
         for value in args.pos[1:2]:
             evaluator.call(m, f, at, value, Args([Arr(f.world.here, "key"), *args.pos[2:]]))
-        return Tree(f.world.here, f"a parameter of `{obj.cls.name}`", f.world.level)
+        return Tree(f.world.here | layers.learnt(f), f"a parameter of `{obj.cls.name}`", f.world.level)
     if name == "make_rng":
         return Arr(f.world.here, "key", 0, "`make_rng`", f.world.level)
     if name in ("apply", "init", "init_with_output"):
@@ -284,7 +284,8 @@ def _run_module(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args)
         target = find_method(obj, method.const)
     if target is None:
         return UNKNOWN
-    result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
+    inner = layers.with_variables(f, args.get(0, "variables")) if name == "apply" else f
+    result = evaluator.call(m, inner, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
     if name == "apply" and "mutable" not in args.kw:
         return result
     modes = traced_modes(result) | f.world.here

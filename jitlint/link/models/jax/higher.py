@@ -48,7 +48,7 @@ from jitlint.link.models.jax import (
     xforms,
 )
 from jitlint.link.models.jax.references import references
-from jitlint.link.models.trees import leaf_shapes, leaves, prefixes, structures
+from jitlint.link.models.trees import abstract, leaf_shapes, leaves, prefixes, structures
 from jitlint.link.values import iteration, keys, pytrees, turning
 from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.signatures import describe, signature
@@ -476,6 +476,7 @@ _RESULTS: Final[dict[str, Callable[[_Ran], Value]]] = {
     "vjp": _of_vjp,
     "array": lambda ran: Tree(ran.f.world.here | ran.outer, "", ran.f.world.level),
     "none": lambda ran: NONE,
+    "shapes": lambda ran: abstract.described(ran.results[0]),
 }
 
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Final
 
 from jitlint.infer.about import NOTHING, About
-from jitlint.infer.counted import Counted, ranging, with_number
+from jitlint.infer.counted import RING, Counted, ranging, with_number
 from jitlint.infer.dims import Dims
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import INT, NONE, SETS, UNKNOWN, Arr, Py, Seq, SliceVal, Tup, Value, const_of, py
@@ -68,7 +68,7 @@ def follow(m: Machine, op: str, left: Value, right: Value, out: Value) -> Value:
 def combined(m: Machine, op: str, left: Value, right: Value) -> Counted | None:
     """What is known of ``left op right`` of whole numbers."""
     one, other = of(left), of(right)
-    if op in _REMAINS:
+    if op in _REMAINS and one is not None and one.loop[2] != RING:
         m.counts.compare(one)
     if one is not None and other is not None:
         return _together(op, one, other)

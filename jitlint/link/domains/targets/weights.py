@@ -1,0 +1,38 @@
+"""Advantages that gradients flow into, which are the weights of a policy gradient (layer: ``link``, room ``domains``).
+
+``-mean(log_prob * (returns - value))``: where the value has parameters that the loss is differentiated by, the gradient makes values wrong
+to make this loss small. What it does: looks at products of what is called an advantage and of what is called the logarithm of a
+probability, or a ratio of two, where both have a derivative. What it does not: read other names.
+"""
+
+from __future__ import annotations
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import MovingTarget
+from jitlint.infer.lattice import traced_modes
+from jitlint.infer.values import L, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.syntax import ir
+
+
+def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -> None:
+    """Record a product of the two that both have a derivative."""
+    if not all(traced_modes(value) & L for value in operands):
+        return
+    words = lexicon().gradients
+    for weight, other in ((node.left, node.right), (node.right, node.left)):
+        name, weighed = _name(weight), _name(other)
+        if naming.has_word(name, words.advantages) and naming.has_word(weighed, words.probabilities):
+            m.emit(f, MovingTarget, node.at, None, Confidence.LIKELY, target=weighed, weight=name)
+            return
+
+
+def _name(node: ir.Node) -> str:
+    """What a factor is called, or the function that gives it."""
+    while isinstance(node, (ir.UnaryOp, ir.Sub)):
+        node = node.operand if isinstance(node, ir.UnaryOp) else node.obj
+    return last_name(node.func if type(node) is ir.Call else node)
