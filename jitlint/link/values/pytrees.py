@@ -11,7 +11,7 @@ from jitlint.infer.about import NOTHING, numbered
 from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import join, parts, reshaped, traced_level, traced_modes, why_of
-from jitlint.infer.objects import NO_ARRAYS, without_notes
+from jitlint.infer.objects import LEARNT, MADE, NO_ARRAYS, without_notes
 from jitlint.infer.sizes import DEPTH, is_large
 from jitlint.infer.spreading import of_a_map
 from jitlint.infer.values import (
@@ -19,6 +19,7 @@ from jitlint.infer.values import (
     FRESH,
     NO_CONST,
     NONE,
+    TRUE,
     UNKNOWN,
     Arr,
     ExtInst,
@@ -151,11 +152,16 @@ def _lift_constant(value: Py, modes: int, level: int, why: str, arrays_only: boo
 def _lift_description(value: ExtInst, modes: int, level: int, why: str, arrays_only: bool) -> Value | None:
     """An array that is only described or referred to; any other object of a library is no leaf."""
     if value.dotted != ABSTRACT_ARRAY and HELD not in value.attrs:
-        return arrived() if value.dotted == REFERENCE else None
+        return arrived() if value.dotted == REFERENCE else _lift_layer(value, modes)
     if "is_ref" in value.attrs or HELD in value.attrs:
         return Tree(modes, why, level, SEEN, "ref", SEEN)
     rank = getattr(value.attrs["ndim"], "const", None)
     return Arr(modes, None, rank if type(rank) is int else None, why, level)
+
+
+def _lift_layer(value: ExtInst, modes: int) -> ExtInst | None:
+    """A layer whose parameters have a derivative here."""
+    return ExtInst(value.dotted, {**value.attrs, LEARNT: TRUE}) if modes & L and MADE in value.attrs else None
 
 
 _LIFTED_LEAVES: Final[dict[type, Callable[[Any, int, int, str, bool], Value | None]]] = {
@@ -241,6 +247,8 @@ def lower(
 
     if type(value) is Inst:
         return _lower_instance(value, change, drop, here, level)
+    if type(value) is ExtInst and LEARNT in value.attrs:
+        return ExtInst(value.dotted, {name: part for name, part in value.attrs.items() if name != LEARNT})
     changed = _CHANGED.get(type(value))
     return value if changed is None else changed(value, change, level)
 

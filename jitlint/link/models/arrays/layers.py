@@ -18,16 +18,14 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import parts as inside
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.objects import NOTE, forget_notes
+from jitlint.infer.objects import LEARNT, MADE, NOTE, forget_notes
 from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, L, Py, Seq, Tup, Value, py
-from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine import evaluator, scopes, world
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.world import LEARNT
 from jitlint.link.values import fitting, iteration
 
-_MADE: Final = f"{NOTE}made"
 """Said of a layer whose parameters are those that it was made with."""
 
 _Padding = Union[str, tuple[int, int], None]
@@ -92,7 +90,12 @@ class _Call:
     def computed(self, dims: Dims | None) -> Arr:
         """An array of these sizes that a layer with parameters gives: floats, if nobody asks for another dtype."""
         asked = any(name in self.notes for name in lexicon().layers.dtypes)
-        return self.array(dims, "float" if self.x.dtype == "float" and not asked else None, learnt(self.f))
+        return self.array(dims, "float" if self.x.dtype == "float" and not asked else None, self._learnt())
+
+    def _learnt(self) -> int:
+        """The modes that the parameters of the layer bring into what it computes."""
+        own = self.notes.get(LEARNT.removeprefix(NOTE))
+        return L if own is not None else learnt(self.f)
 
     def kept(self, dims: Dims | None) -> Arr:
         """An array of these sizes and the same numbers, or some between them."""
@@ -109,7 +112,7 @@ def made(m: Machine, dotted: str, args: Args) -> ExtInst:
         _forget(args.pos[0])
     out = ExtInst(dotted)
     if dotted in lexicon().layers.forms and dotted not in m.replaced and _is_plain(args):
-        out.attrs[_MADE] = TRUE
+        out.attrs[MADE] = TRUE
         out.attrs.update({f"{NOTE}{role}": value for role, value in _roles(spec, args).items()})
     return out
 
@@ -182,7 +185,7 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | N
         return _stepped(m, f, at, obj, args, name)
     form = _FORMS.get(name)
     x = args.pos[0] if args.pos else None
-    if form is None or _MADE not in obj.attrs or not _is_only_array(args):
+    if form is None or MADE not in obj.attrs or not _is_only_array(args):
         return None
     if type(x) is not Arr or not _is_array(x):
         return None
@@ -199,12 +202,12 @@ def _is_only_array(args: Args) -> bool:
 def with_variables(f: Frame, variables: Value | None) -> Frame:
     """Where a module runs that is given variables, whose parameters may have a derivative."""
     smooth = variables is not None and traced_modes(variables) & L
-    return scopes.in_world(f, f.world.but(marks=LEARNT), f.steps) if smooth else f
+    return scopes.in_world(f, f.world.but(marks=world.LEARNT), f.steps) if smooth else f
 
 
 def learnt(f: Frame) -> int:
     """The modes that parameters bring into what a module computes."""
-    return L if f.world.modes & LEARNT else 0
+    return L if f.world.modes & world.LEARNT else 0
 
 
 def applied(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | None:
@@ -419,7 +422,7 @@ _CELLS: Final = ("gated", "remembering", "gated_pair", "remembering_pair")
 def _stepped(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args, form: str) -> Value | None:
     """What a recurrent cell gives that is called with an array and its state; None if too little is known of these."""
     if (
-        _MADE not in obj.attrs
+        MADE not in obj.attrs
         or len(args.pos) != 2
         or not _is_only_array(Args(args.pos[:1], args.kw, args.more, args.kw_more))
     ):

@@ -224,7 +224,8 @@ def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Va
     )
     lead = sum(key not in args.kw for key in leading)
     rest = {key: value for key, value in args.kw.items() if key not in leading}
-    result = evaluator.call(m, f, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
+    place = layers.with_variables(f, args.get(0, "params")) if name == "apply" else f
+    result = evaluator.call(m, place, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
     if name == "init":
         return Tree(f.world.here, "parameters of a model", f.world.level, GUESSED)
     return Tup((result, UNKNOWN)) if stateful else result
