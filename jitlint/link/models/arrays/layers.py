@@ -7,7 +7,8 @@ layer whose parameters somebody has replaced, or stacked, nothing is noted any m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Optional, Union
 
@@ -21,7 +22,7 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.objects import LEARNT, MADE, NOTE, forget_notes
 from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, L, Py, Seq, Tup, Value, py
-from jitlint.link.engine import evaluator, scopes, world
+from jitlint.link.engine import evaluator, world
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fitting, iteration
@@ -199,10 +200,16 @@ def _is_only_array(args: Args) -> bool:
     return flags and args.kw.keys() <= lexicon().layers.besides and args.more is None and args.kw_more is None
 
 
-def with_variables(f: Frame, variables: Value | None) -> Frame:
-    """Where a module runs that is given variables, whose parameters may have a derivative."""
-    smooth = variables is not None and traced_modes(variables) & L
-    return scopes.in_world(f, f.world.but(marks=world.LEARNT), f.steps) if smooth else f
+@contextmanager
+def given(f: Frame, variables: Value | None) -> Iterator[None]:
+    """While a module runs with variables, whose parameters may have a derivative."""
+    around = f.world
+    if variables is not None and traced_modes(variables) & L:
+        f.world = around.but(marks=world.LEARNT)
+    try:
+        yield
+    finally:
+        f.world = around
 
 
 def learnt(f: Frame) -> int:

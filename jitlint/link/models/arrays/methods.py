@@ -224,8 +224,8 @@ def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Va
     )
     lead = sum(key not in args.kw for key in leading)
     rest = {key: value for key, value in args.kw.items() if key not in leading}
-    place = layers.with_variables(f, args.get(0, "params")) if name == "apply" else f
-    result = evaluator.call(m, place, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
+    with layers.given(f, args.get(0, "params") if name == "apply" else None):
+        result = evaluator.call(m, f, at, inner.target, Args(args.pos[lead:], rest, args.more, args.kw_more))
     if name == "init":
         return Tree(f.world.here, "parameters of a model", f.world.level, GUESSED)
     return Tup((result, UNKNOWN)) if stateful else result
@@ -285,8 +285,8 @@ def _run_module(m: Machine, f: Frame, at: int, obj: Inst, name: str, args: Args)
         target = find_method(obj, method.const)
     if target is None:
         return UNKNOWN
-    inner = layers.with_variables(f, args.get(0, "variables")) if name == "apply" else f
-    result = evaluator.call(m, inner, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
+    with layers.given(f, args.get(0, "variables") if name == "apply" else None):
+        result = evaluator.call(m, f, at, target, Args([obj, *rest], kw, args.more, args.kw_more))
     if name == "apply" and "mutable" not in args.kw:
         return result
     modes = traced_modes(result) | f.world.here
