@@ -47,9 +47,10 @@ class MovingTarget(Event):
 
 @dataclass(frozen=True, slots=True)
 class WrappedDifference(Event):
-    """Two arrays of unsigned integers, of this dtype, are subtracted."""
+    """Two arrays of unsigned integers, of this dtype, are subtracted, or a whole ``number`` from one."""
 
     dtype: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)

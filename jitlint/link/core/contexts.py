@@ -9,11 +9,11 @@ run anything.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any, Final
 
 from jitlint.infer.about import NOTHING
-from jitlint.infer.counted import NEVER
+from jitlint.infer.counted import NEVER, Loop
 from jitlint.infer.lattice import joined, or_unknown, parts, reshaped
 from jitlint.infer.objects import seen_as
 from jitlint.infer.program import FuncInfo
@@ -78,16 +78,28 @@ _FUNCTIONS: Final = (Func, Bound, Partial)
 
 
 def with_few_counts(fn: FuncInfo, bound: dict[str, Value]) -> tuple[dict[str, Value], bool]:
-    """The arguments of a call, and whether a loop counts one of them. Of more than a few loops it is forgotten how far they get:
-    contexts are dear, and what matters more than a last turn is what is traced."""
+    """The arguments of a call, and whether a loop counts one of them. Of more than a few loops it is forgotten how far they get,
+    first of those of which that is not known yet: contexts are dear, and what matters more than a last turn is what is traced."""
     found = [counted for counted in map(counting.of, bound.values()) if counted is not None]
     loops = {counted.loop for counted in found if counted.loop != NEVER} if found else None
     if not loops:
         return bound, False
-    if len(fn.counted_by | loops) <= MAX_COUNTING_LOOPS:
-        fn.counted_by |= loops
-        return bound, True
-    return {name: counting.forgotten(value) for name, value in bound.items()}, False
+    ended = {counted.loop for counted in found if counted.loop in loops and counted.last is not None}
+    for kept in (loops, ended) if ended else (loops,):
+        if len(fn.counted_by | kept) <= MAX_COUNTING_LOOPS:
+            fn.counted_by |= kept
+            return bound if kept is loops else _only(bound, kept), True
+    return _only(bound, frozenset()), False
+
+
+def _only(bound: dict[str, Value], loops: Set[Loop]) -> dict[str, Value]:
+    """Arguments of which it is forgotten what other loops count."""
+    return {
+        name: value
+        if (counted := counting.of(value)) is None or counted.loop in loops
+        else counting.forgotten(value)
+        for name, value in bound.items()
+    }
 
 
 def needed(

@@ -17,7 +17,7 @@ MAX_CONTEXTS: Final = 4
 Measured: more of them reach no more traced code, and take longer.
 """
 
-MAX_COUNTING_LOOPS: Final = 2
+MAX_COUNTING_LOOPS: Final = 3
 """So many loops' numbers does a function get with how far they go; these contexts come on top of the others."""
 
 SMALL: Final = 30

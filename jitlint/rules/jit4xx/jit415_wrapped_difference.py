@@ -20,6 +20,9 @@ seems to have changed the most. `jnp.abs` comes too late, and so does `astype` a
 changed = jnp.abs(frame - background).astype(jnp.float32)   # 253.0 where it should be 3.0
 ```
 
+A whole number of Python's takes the type of the array, so that `images - 128` wraps around as well. A number with a fraction,
+`images - 127.5`, makes floats of it.
+
 The rule is silent in functions that work on bits, where numbers are meant to wrap, and about arrays of 32 bits.
 """,
     instead="""\
@@ -50,6 +53,12 @@ changed = jnp.abs(frame.astype(jnp.int16) - background.astype(jnp.int16))
 @RULE.on(WrappedDifference)
 def check(event: WrappedDifference) -> Report:
     """Report the subtraction."""
+    if event.number:
+        return Report(
+            f"a number of Python's takes the type of the array: what is less than {event.number} wraps around in `{event.dtype}`, as"
+            f" `3 - 5` does to `{2 ** int(event.dtype[4:]) - 2}`",
+            f"make the array wider first: `x.astype(jnp.float32) - {event.number}`",
+        )
     return Report(
         f"the difference of two `{event.dtype}` arrays wraps around wherever it is negative: `3 - 5` is"
         f" `{2 ** int(event.dtype[4:]) - 2}`",

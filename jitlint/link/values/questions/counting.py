@@ -86,8 +86,9 @@ def _together(op: str, one: Counted, other: Counted) -> Counted | None:
 
 
 def compare(m: Machine, op: str, left: Value, right: Value) -> None:
-    """Two values are compared: who asks where a loop is knows how far it goes. To ask for its first turn does not tell."""
-    if not (_is_followed(left) or _is_followed(right)):
+    """Two values are compared: who asks where a loop is knows how far it goes. To ask for its first turn does not tell, nor to see
+    which of many places come before one."""
+    if not (_is_followed(left) or _is_followed(right)) or _is_mask(left, right) or _is_mask(right, left):
         return
     for one, other, of_first in (
         (left, right, ("==", "!=", ">", "<=")),
@@ -100,6 +101,12 @@ def compare(m: Machine, op: str, left: Value, right: Value) -> None:
             m.counts.compare(counted)
         if type(one) is Arr:
             m.counts.compare(one.about.rows)
+
+
+def _is_mask(places: Value, place: Value) -> bool:
+    """Whether one number is compared with each of those of a row, as ``jnp.arange(n) <= i`` does."""
+    many = type(places) is Arr and bool(places.rank) and places.about.counted is not None
+    return many and type(place) is Arr and place.rank == 0 and place.about.rows is None
 
 
 def about_operator(m: Machine, op: str, left: Value, right: Value, dtype: str | None) -> About:
