@@ -1,21 +1,25 @@
-"""Objects that hold what they were made of, as it is (layer: ``link``, room ``domains``).
+"""Objects that hold what they were made of, or what they were given, as it is (layer: ``link``, room ``domains``).
 
-What it does: says under which names and numbers the arguments of a constructor are found afterwards. What it does not:
-run constructors; what one that is written out sets an attribute to is there.
+What it does: says under which names and numbers the arguments of a constructor are found afterwards, and which of its arguments a
+method keeps until it gets a better one. What it does not: run constructors; what one that is written out sets an attribute to is there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Class, Func
+from jitlint.link.domains.donation.kept import assigned
 from jitlint.link.domains.donation.walker import Walker
-from jitlint.link.tables.ir_walk import bound_by, last_name, path_text
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name, path_text
 from jitlint.link.values.fields import ordered_fields
+from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _INIT: Final = "__init__"
 
@@ -84,3 +88,45 @@ def _set_by(init: FuncInfo) -> dict[str, tuple[str, ...]]:
         if last_name(target) and path_text(target) == f"{own}.{last_name(target)}" and name not in rebound:
             places[name] = (*places.get(name, ()), f".{last_name(target)}")
     return places
+
+
+def kept_in_objects(w: Walker, body: Sequence[ir.Node]) -> Iterator[tuple[str, str, str]]:
+    """The variables with objects that methods in a loop give something to keep, the attribute where that is, and the variable
+    that it is a part of."""
+    for call in below(list(body)):
+        if type(call) is not ir.Call or type(call.func) is not ir.Attr or type(call.func.obj) is not ir.Name:
+            continue
+        method = _method(w, call.func.obj.id, call.func.name)
+        for given, value in by_parameter(call, method.fn.node.params[1:]) if method is not None else ():
+            source = _variable(value)
+            for attribute in _kept_on_condition(method.fn, given) if method is not None and source else ():
+                yield call.func.obj.id, attribute, source
+
+
+def _variable(node: ir.Expr) -> str:
+    """The variable that an expression is a part of, "" if it is none."""
+    while isinstance(node, (ir.Attr, ir.Sub)):
+        node = node.obj
+    return node.id if type(node) is ir.Name else ""
+
+
+def _method(w: Walker, name: str, method: str) -> Func | None:
+    """A method of the class that the only object in a variable was made of."""
+    made = derivatives.written(w.fn, ir.Name(0, name))
+    info = _class(w, made.func) if type(made) is ir.Call else None
+    found = info.namespace.get(method) if info is not None else None
+    return found if type(found) is Func and found.fn.node.params else None
+
+
+def _kept_on_condition(fn: FuncInfo, given: str) -> Iterator[str]:
+    """The attributes that a method sets to a parameter where a test that it changes itself says so: ``if loss < self.best``."""
+    own = f"{fn.node.params[0].name}."
+    for node in fn.body:
+        if type(node) is not ir.If:
+            continue
+        set_to = [pair for part in node.body if type(part) is ir.Assign for pair in assigned(part)]
+        changed = {path_text(target) for target, _ in set_to}
+        if any(path_text(part) in changed for part in below(node.test)):
+            for target, value in set_to:
+                if path_text(target).startswith(own) and type(value) is ir.Name and value.id == given:
+                    yield f".{last_name(target)}"

@@ -38,10 +38,15 @@ def _kept_if(node: ir.If) -> Iterator[tuple[str, str]]:
 
 def _names(node: ir.Assign) -> Iterator[tuple[str, str]]:
     """The variables that an assignment makes other names of something."""
+    for name, value in assigned(node):
+        if type(name) is ir.Name and type(value) is ir.Name:
+            yield name.id, value.id
+
+
+def assigned(node: ir.Assign) -> Iterator[tuple[ir.Node, ir.Node]]:
+    """The places that an assignment sets, each with what it is set to, if that is written out."""
     for target in node.targets:
-        pairs: list[tuple[ir.Node, ir.Node]] = [(target, node.value)]
         if type(target) is ir.Tuple and type(node.value) is ir.Tuple:
-            pairs = list(zip(target.elts, node.value.elts))
-        for name, value in pairs:
-            if type(name) is ir.Name and type(value) is ir.Name:
-                yield name.id, value.id
+            yield from zip(target.elts, node.value.elts)
+        else:
+            yield target, node.value

@@ -13,6 +13,7 @@ from typing import Any, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.donation import elements
 from jitlint.link.domains.donation.expressions import bind, evaluate, use
+from jitlint.link.domains.donation.keeping import kept_in_objects
 from jitlint.link.domains.donation.kept import kept_by
 from jitlint.link.domains.donation.state import State, fresh, join, join_all
 from jitlint.link.domains.donation.walker import TURNS, Walker
@@ -123,6 +124,12 @@ def _keep(w: Walker, body: Sequence[ir.Node], turns: list[State]) -> None:
         kill = turns[-1].killed(turns[0].name(source))
         if kill is not None and kept not in w.unstable:
             term = w.state.env[kept] = fresh()
+            w.state.kill(term, replace(kill, kept=True))
+    for owner, attribute, source in kept_in_objects(w, body):
+        kill = turns[-1].killed(turns[0].name(source))
+        if kill is not None and owner not in w.unstable:
+            term = fresh()
+            w.state.store(w.state.name(owner), attribute, term)
             w.state.kill(term, replace(kill, kept=True))
 
 
