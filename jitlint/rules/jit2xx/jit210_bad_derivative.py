@@ -84,6 +84,18 @@ jax.grad(error)(jnp.ones(3))
 )
 
 
+_SHAPES = {
+    "bwd": (
+        "backward rule of {api} gives a cotangent of shape {after} for an argument of shape {before}",
+        "a cotangent has the shape of its argument: sum over what was repeated, and repeat what was summed",
+        "shape",
+    ),
+    "jvp": (
+        "JVP rule of {api} gives a tangent of shape {after} for a result of shape {before}",
+        "a tangent has the shape of its result: sum what the derivatives of all elements give",
+        "",
+    ),
+}
 _KINDS = {"bool": "a boolean", "key": "a PRNG key", "complex": "a complex number"}
 
 
@@ -152,11 +164,8 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
         )
     if event.problem == "rule-shape":
         after, _, before = event.detail.partition(" for ")
-        return Report(
-            f"the backward rule of {api} gives a cotangent of shape {after} for an argument of shape {before}",
-            "a cotangent has the shape of its argument: sum over what was repeated, and repeat what was summed",
-            case="shape",
-        )
+        what, instead, case = _SHAPES[event.parameter]
+        return Report(f"the {what.format(api=api, after=after, before=before)}", instead, case=case)
     if event.problem == "rule-ignores":
         return _ignoring(event, api)
     if event.problem == "rule-order":

@@ -138,6 +138,7 @@ def _run_rules(
         if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
             _check_tangents(m, f, x, rule, moved[-1] if certain else UNKNOWN)
+            _check_tangent(m, f, at, x, pair if certain else UNKNOWN)
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
@@ -289,6 +290,19 @@ def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, pr
             detail = f"{shape_text(after)} for {shape_text(before)}"
             mapping.report(m, f, at, describe(x.target), "rule-shape", detail, "bwd")
             return
+
+
+def _check_tangent(m: Machine, f: Frame, at: int, x: Xform, pair: Value) -> None:
+    """Record a tangent that certainly has another shape than the result that the same rule gives."""
+    items = (
+        pair.items
+        if type(pair) is Tup and len(pair.items) == len(("result", "tangent"))
+        else (UNKNOWN, UNKNOWN)
+    )
+    result, tangent = map(_shape, items)
+    if result is not None and tangent is not None and not fitting.may_be_equal(result, tangent):
+        detail = f"{shape_text(tangent)} for {shape_text(result)}"
+        mapping.report(m, f, at, describe(x.target), "rule-shape", detail, "jvp")
 
 
 def _is_unchecked(f: Frame) -> bool:
