@@ -365,6 +365,13 @@ class OutOfBounds(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LateBinding(Event):
+    """Functions that a loop makes read its variable, ``name``, when they are called."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PairedElements(Event):
     """An operation sets each of ``count`` elements of one array against each of another. operation: the operator. column, row:
     what the operands are called, the one with an axis of size 1 first; "" if they have no name."""
@@ -431,6 +438,7 @@ AnyEvent = Union[
     FarNumbers,
     CutNumbers,
     PaddingIndex,
+    LateBinding,
     StalledAverage,
     UnstableLog,
     WidenedArray,

@@ -14,6 +14,7 @@ from jitlint.link.domains.misuse import (
     growing,
     idioms,
     late,
+    late_bound,
     lent,
     lost_fields,
     metadata,
@@ -57,7 +58,7 @@ class Misuse(Domain[None]):
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
             or dotted in late.SETTERS
-            or dotted == late.SWITCH
+            or dotted in (late.SWITCH, late_bound.SWITCH)
             or dotted in words.gradients.logarithms
             or dotted in words.arrays.takes_in | words.arrays.fills | words.arrays.averaging
             or wide.hears_of(self.m, dotted)
@@ -71,6 +72,8 @@ class Misuse(Domain[None]):
             late.heard(self.m, f, library)
         elif library.dotted == late.SWITCH:
             late.switched(self.m, f, library)
+        elif library.dotted == late_bound.SWITCH:
+            late_bound.heard(self.m, f, library)
         elif library.dotted in lexicon().gradients.logarithms:
             unstable.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:

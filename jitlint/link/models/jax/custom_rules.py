@@ -137,8 +137,9 @@ def _run_rules(
         pair = UNKNOWN if refused or kind == "bwd" else _instead(m, f, at, before, rule, args)
         if kind == "jvp":
             result = _through(traced_modes(_second(pair)) & BEHIND, result)
-            _check_tangents(m, f, x, rule, moved[-1] if certain else UNKNOWN)
-            _check_tangent(m, f, at, x, pair if certain else UNKNOWN)
+            moving, made = (moved[-1], pair) if certain else (UNKNOWN, UNKNOWN)
+            _check_tangents(m, f, x, rule, moving)
+            _check_tangent(m, f, at, x, made)
         if asked:
             demands.check_rule(m, f, at, x, kind, rule, pair, 2)
         if kind == "fwd" and backward is not None:
