@@ -1,7 +1,7 @@
 """Means over the devices of what each divides by a number of its own (layer: ``link``, room ``domains``).
 
 ``pmean(jnp.sum(x * mask) / jnp.sum(mask))``: devices count alike, however many elements their masks let through. What it does: reads
-what `jax.lax.pmean` averages, and what that is divided by, also as one of the results of a function. What it does not: speak of a
+what `jax.lax.pmean` averages, a loss or its gradients as well, and what that is divided by, also as one of the results of a function. What it does not: speak of a
 divisor that is no sum of what is called a mask.
 """
 
@@ -36,11 +36,29 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     taken = derivatives.argument(m.texts.table(f).calls.get(library.at), 0, "x")
     if f.fn is None or not f.world.axes or f.world.excused:
         return
-    ratio = derivatives.written(f.fn, taken)
-    if type(ratio) is not ir.BinOp or ratio.op != "/":
-        return
-    if _is_count(m, f, f.fn, _bare(ratio.right)):
-        m.emit(f, SummedMeans, library.at, None, Confidence.LIKELY, what="masked")
+    for node in taken.elts if type(taken) is ir.Tuple else [taken]:
+        fn, ratio = _differentiated(m, f, node) or (f.fn, derivatives.written(f.fn, node))
+        if type(ratio) is ir.BinOp and ratio.op == "/" and _is_count(m, f, fn, _bare(ratio.right)):
+            m.emit(f, SummedMeans, library.at, None, Confidence.LIKELY, what="masked")
+            return
+
+
+def _differentiated(m: Machine, f: Frame, node: ir.Node | None) -> tuple[FuncInfo, ir.Node] | None:
+    """What a loss returns, with the function that it is, where a variable holds its value, or its gradients."""
+    binding = derivatives.only_binding(f.fn, node.id) if type(node) is ir.Name else None
+    call = binding.value if binding is not None else None
+    made = derivatives.written(f.fn, call.func) if type(call) is ir.Call else None
+    if type(made) is not ir.Call or not made.args or not derivatives.kind_of(m, f, made)[0]:
+        return None
+    loss = paths.peek(m, f, made.args[0].value)
+    returned = only_returned(loss.fn.parts) if type(loss) is Func else None
+    if type(returned) is ir.Tuple and returned.elts:
+        returned = returned.elts[0]
+    return (
+        (loss.fn, derivatives.written(loss.fn, returned) or returned)
+        if type(loss) is Func and returned
+        else None
+    )
 
 
 def _bare(node: ir.Expr) -> ir.Expr:
