@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jitlint.infer.values import Ext, Inst, Scope, Value
+from jitlint.infer.values import NO_CONST, Ext, Inst, Scope, Value, const_of
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame
@@ -74,6 +74,14 @@ def peek(m: Machine, f: Frame, node: ir.Node | None) -> Value | None:
         obj = peek(m, f, node.obj)
         return None if obj is None else attributes.peek(m, f, obj, node.name)
     return None
+
+
+def constant(m: Machine, f: Frame, node: ir.Node) -> object:
+    """The constant that an expression is, or that a name or attribute path holds; NO_CONST for others."""
+    if type(node) is ir.Const:
+        return node.value
+    value = peek(m, f, node)
+    return NO_CONST if value is None else const_of(value)
 
 
 def method(m: Machine, f: Frame, func: ir.Node | None) -> tuple[Value | None, Inst | None]:

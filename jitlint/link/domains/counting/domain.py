@@ -25,15 +25,11 @@ class Counting(Domain[None]):
         size = const_of(operands[1])
         if moved is None or type(size) is not int or size < 1 or type(result) is not Arr:
             return result
-        steps = [step for step in (self._whole(f, moved.left), self._whole(f, moved.right)) if step]
+        sides = (paths.constant(self.m, f, side) for side in (moved.left, moved.right))
+        steps = [step for step in sides if type(step) is int and step]
         if len(steps) == 1 and result.dtype in ("int", "number") and not result.host:
             result.about = numbered(in_a_ring(f.module.name, node.at, steps[0], size))
         return result
-
-    def _whole(self, f: Frame, node: ir.Expr) -> int | None:
-        value = paths.peek(self.m, f, node)
-        const = node.value if type(node) is ir.Const else const_of(value) if value is not None else None
-        return const if type(const) is int else None
 
     def on_turn(self, inner: Frame, turn: Turn) -> None:
         """A loop of a library has run its body."""

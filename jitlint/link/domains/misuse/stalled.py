@@ -109,8 +109,7 @@ def _number(m: Machine, f: Frame, node: ir.Expr) -> float | None:
     if type(node) is ir.BinOp and node.op == "-":
         pair = _number(m, f, node.left), _number(m, f, node.right)
         return None if pair[0] is None or pair[1] is None else arithmetic.FOLD["-"](*pair)
-    value = paths.peek(m, f, node)
-    const = node.value if type(node) is ir.Const else const_of(value) if value is not None else None
+    const = paths.constant(m, f, node)
     return float(const) if isinstance(const, (int, float)) else None
 
 

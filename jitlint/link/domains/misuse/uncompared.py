@@ -96,13 +96,8 @@ def _chooses(f: Frame, load: Load) -> bool:
     """Whether something is looked up by a text, or it is compared with another."""
     if type(load.value) is not Py or load.value.kind != "str" or f.fn is None:
         return False
-    asked = [
-        operand
-        for node in f.fn.parts
-        for operand in _operands(node)
-        if type(operand) is ir.Attr and operand.at == load.at
-    ]
-    return bool(asked)
+    asked = (operand for node in f.fn.parts for operand in _operands(node) if type(operand) is ir.Attr)
+    return any(operand.at == load.at for operand in asked)
 
 
 def _operands(node: ir.Node) -> Sequence[ir.Node]:

@@ -49,6 +49,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _NAMED: Final = (ir.Attr, ir.Const)
+_PAIR: Final = 2
 _BACKWARD: Final = "jax.custom_vjp"
 _UNEXPECTED: Final = "jax.errors.UnexpectedTracerError"
 _DESCRIBING: Final = frozenset({"dtype", "shape", "ndim", "size"})
@@ -295,12 +296,9 @@ def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, pr
 
 def _check_tangent(m: Machine, f: Frame, at: int, x: Xform, pair: Value) -> None:
     """Record a tangent that certainly has another shape than the result that the same rule gives."""
-    items = (
-        pair.items
-        if type(pair) is Tup and len(pair.items) == len(("result", "tangent"))
-        else (UNKNOWN, UNKNOWN)
-    )
-    result, tangent = map(_shape, items)
+    if type(pair) is not Tup or len(pair.items) != _PAIR:
+        return
+    result, tangent = map(_shape, pair.items)
     if result is not None and tangent is not None and not fitting.may_be_equal(result, tangent):
         detail = f"{shape_text(tangent)} for {shape_text(result)}"
         mapping.report(m, f, at, describe(x.target), "rule-shape", detail, "jvp")

@@ -13,7 +13,7 @@ from jitlint.link.values import fitting, operators, pytrees
 def described(value: Value, depth: int = DEPTH) -> Value:
     """A tree of arrays as one of descriptions."""
     if type(value) is Arr:
-        return _description(value) if fitting.is_sure(value) else UNKNOWN
+        return _description(value) if fitting.is_sure(value) and value.dtype != "key" else UNKNOWN
     parts = pytrees.children(value) if depth else None
     if parts is None:
         return UNKNOWN

@@ -10,7 +10,7 @@ from typing import Final, Optional
 
 from jitlint.infer.about import NOTHING, numbered
 from jitlint.infer.counted import Axis, Counted
-from jitlint.infer.values import Arr, Scope, Value, const_of
+from jitlint.infer.values import Arr, Scope, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
@@ -54,8 +54,8 @@ def text(counted: Counted) -> str:
 def _limit(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> _Limit | None:
     """An expression as the size of an axis and a number."""
     if type(node) is ir.BinOp and node.op in "+-":
-        limit, number = _limit(m, f, node.left, depth), _whole(m, f, node.right)
-        if limit is None or number is None:
+        limit, number = _limit(m, f, node.left, depth), paths.constant(m, f, node.right)
+        if limit is None or type(number) is not int:
             return None
         return limit[0], limit[1] + (number if node.op == "+" else -number)
     size = sizes.size_of(node)
@@ -66,12 +66,6 @@ def _limit(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> _Limit | N
             return _limit(m, f, value, depth - 1)
     axis = _axis(m, f, *size) if size is not None else None
     return (axis, 0) if axis is not None else None
-
-
-def _whole(m: Machine, f: Frame, node: ir.Node) -> int | None:
-    value = paths.peek(m, f, node)
-    const = node.value if type(node) is ir.Const else const_of(value) if value is not None else None
-    return const if type(const) is int else None
 
 
 def _axis(m: Machine, f: Frame, name: str, axis: int) -> Axis | None:
