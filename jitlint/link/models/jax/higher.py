@@ -45,11 +45,12 @@ from jitlint.link.models.jax import (
     hosted,
     lacks,
     operands,
+    turning,
     xforms,
 )
 from jitlint.link.models.jax.references import references
 from jitlint.link.models.trees import abstract, leaf_shapes, leaves, prefixes, structures
-from jitlint.link.values import iteration, keys, pytrees, turning
+from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.signatures import describe, signature
 

@@ -1,4 +1,4 @@
-"""Bodies of loops from their second turn on (layer: ``link``, room ``values``).
+"""Bodies of loops from their second turn on (layer: ``link``, room ``models``).
 
 The first turn of a loop gets constants perhaps, and gives what has a derivative, which the turns after it get. What it does: runs such
 a body once more on what it gives. What it does not: let the domains hear of that turn. Keys are looked at in the first, and where a
