@@ -25,7 +25,7 @@ NO_ARRAYS: Final = frozenset({Bound, Class, Ext, Func, Method, Mod, Partial, Xfo
 NOTE: Final = "$note "
 """How attributes of library objects begin that nobody reads, and that two objects which may be meant need not share."""
 MADE: Final = f"{NOTE}made"
-"""What a layer has of which it is known how it was made."""
+"""Said of a layer whose parameters are those that it was made with."""
 LEARNT: Final = f"{NOTE}learnt"
 """Where a layer has the modes that its parameters bring into what it computes."""
 DRY: Final = f"{NOTE}dry"

@@ -100,9 +100,8 @@ def _array_class() -> type:
     return found
 
 
-_INDICES: Final = ("segment_ids", "x")
 _PLACES: Final = ("num_segments", "num_classes", "length")
-"""Parameters of functions that make a place for each index: the indices, and how many places there are."""
+"""Parameters of functions that make a place for each index: how many places there are."""
 
 
 @functools.cache
@@ -345,9 +344,8 @@ class Instruments:
 
     def _on_places(self, frame: FrameType) -> None:
         given = frame.f_locals
-        indices, places = (
-            next((given[name] for name in names if name in given), None) for names in (_INDICES, _PLACES)
-        )
+        indices = given.get("segment_ids", given.get("x"))
+        places = next((given[name] for name in _PLACES if name in given), None)
         if isinstance(places, int):
             self._check_index(frame, np.broadcast_to(np.False_, (places,)), indices)
 

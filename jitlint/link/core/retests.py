@@ -12,6 +12,7 @@ from typing import Final
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import FALSE, TRUE, Func, Scope, Value, Xform
 from jitlint.link.core import flags
+from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -160,8 +161,7 @@ def _closes_over(func: Func, scope: Scope | None, name: str) -> bool:
     """Whether a variable of this name is the same for a function as for who is in this scope, and lives in a function."""
     if name in func.fn.node.local_names:
         return False
-    while scope is not None and name not in scope.vars:
-        scope = scope.parent
+    scope = scopes.holder(scope, name)
     around: Scope | None = func.scope
     while around is not None and around is not scope:
         around = around.parent

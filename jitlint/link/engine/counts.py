@@ -33,7 +33,8 @@ class Counts:
         """Somebody wants to know a number in the last turn, now or when it is known. at: where it is used."""
         if counted.most is not None:
             told(counted.most)
-        if counted.most is not None or counted.size_of is not None:
+            return
+        if counted.size_of is not None:
             return
 
         def later(last: int) -> None:

@@ -21,6 +21,13 @@ def lookup(f: Frame, name: str) -> Value | None:
     return BUILTINS.get(name)
 
 
+def holder(scope: Scope | None, name: str) -> Scope | None:
+    """The innermost of a scope and those around it that has a variable of this name."""
+    while scope is not None and name not in scope.vars:
+        scope = scope.parent
+    return scope
+
+
 def in_world(
     f: Frame,
     world: World,

@@ -54,6 +54,18 @@ def path_text(node: ir.Node | None) -> str:
     return ""
 
 
+def whole(node: ir.Node) -> ir.Node:
+    """What an expression is a part of: ``f(x)`` of ``f(x)[0].a``."""
+    while isinstance(node, (ir.Attr, ir.Sub)):
+        node = node.obj
+    return node
+
+
+def makes(node: ir.Node, fn: FuncInfo) -> bool:
+    """Whether an expression or a statement is where a function is written."""
+    return isinstance(node, (ir.Lambda, ir.FuncDef)) and fn.module.functions[node.function] is fn
+
+
 def last_name(node: ir.Node | None) -> str:
     """What a name or an attribute is called, else ""."""
     if type(node) is ir.Attr:

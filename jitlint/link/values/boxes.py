@@ -184,6 +184,12 @@ def const_int(value: Value | None) -> int | None:
     return const if type(const) is int else None
 
 
+def only_constant(args: Args) -> object:
+    """The constant that a call gets as its only argument; NO_CONST for any other call."""
+    alone = len(args.pos) == 1 and not args.kw and args.more is None and args.kw_more is None
+    return const_of(args.pos[0]) if alone else NO_CONST
+
+
 def const_text(value: Value | None) -> str | None:
     """The exact text that a value denotes, else None."""
     const = value.const if type(value) is Py else NO_CONST

@@ -28,7 +28,7 @@ from jitlint.infer.values import (
     alternatives,
     py,
 )
-from jitlint.link.engine import evaluator
+from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -169,9 +169,7 @@ def assign_name(m: Machine, f: Frame, name: str, value: Value) -> None:
 
 
 def _store_nonlocal(m: Machine, f: Frame, name: str, value: Value) -> None:
-    scope = f.scope.parent
-    while scope is not None and name not in scope.vars:
-        scope = scope.parent
+    scope = scopes.holder(f.scope.parent, name)
     if scope is not None:
         _store_outer(m, f, scope, name, value, "nonlocal")
 

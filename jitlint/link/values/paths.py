@@ -48,10 +48,7 @@ def part_of(f: Frame, node: ir.Attr | ir.Sub) -> tuple[Scope | None, object]:
         part = node.index.value
     if part is None or type(node.obj) is not ir.Name:
         return None, ""
-    scope: Scope | None = f.scope
-    while scope is not None and node.obj.id not in scope.vars:
-        scope = scope.parent
-    return scope, (node.obj.id, part)
+    return scopes.holder(f.scope, node.obj.id), (node.obj.id, part)
 
 
 def store_part(m: Machine, f: Frame, node: ir.Attr | ir.Sub, value: Value | None) -> None:

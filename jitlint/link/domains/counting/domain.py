@@ -1,7 +1,8 @@
 """What a loop adds to the whole numbers of its carry (layer: ``link``, room ``domains``).
 
 What it does: compares what the body of a loop got with what it gives: the step of a number, with the number of turns, says where it
-ends; those who wait for it are told. ``(place + step) % size`` says itself where a place may be. What it does not: find who uses the number; they wait in `Machine.counts`.
+ends; those who wait for it are told. ``(place + step) % size`` says itself where a place may be. What it does not: find who uses the
+number; they wait in `Machine.counts`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ class Counting(Domain[None]):
 
     def on_operator(self, f: Frame, node: ir.BinOp, operands: tuple[Value, Value], result: Value) -> Value:
         """A remainder is taken, perhaps of a place in a ring that moves on."""
-        moved = node.left if node.op == "%" and type(node.left) is ir.BinOp and node.left.op == "+" else None
+        moved = node.left
+        if node.op != "%" or type(moved) is not ir.BinOp or moved.op != "+" or type(result) is not Arr:
+            return result
         size = const_of(operands[1])
-        if moved is None or type(size) is not int or size < 1 or type(result) is not Arr:
+        if type(size) is not int or size < 1:
             return result
         sides = (paths.constant(self.m, f, side) for side in (moved.left, moved.right))
         steps = [step for step in sides if type(step) is int and step]

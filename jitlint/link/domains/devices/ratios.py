@@ -1,8 +1,8 @@
 """Means over the devices of what each divides by a number of its own (layer: ``link``, room ``domains``).
 
 ``pmean(jnp.sum(x * mask) / jnp.sum(mask))``: devices count alike, however many elements their masks let through. What it does: reads
-what `jax.lax.pmean` averages, a loss or its gradients as well, and what that is divided by, also as one of the results of a function. What it does not: speak of a
-divisor that is no sum of what is called a mask.
+what `jax.lax.pmean` averages, a loss or its gradients as well, and what that is divided by, also as one of the results of a function.
+What it does not: speak of a divisor that is no sum of what is called a mask.
 """
 
 from __future__ import annotations
@@ -51,14 +51,13 @@ def _differentiated(m: Machine, f: Frame, node: ir.Node | None) -> tuple[FuncInf
     if type(made) is not ir.Call or not made.args or not derivatives.kind_of(m, f, made)[0]:
         return None
     loss = paths.peek(m, f, made.args[0].value)
-    returned = only_returned(loss.fn.parts) if type(loss) is Func else None
+    if type(loss) is not Func:
+        return None
+    returned = only_returned(loss.fn.parts)
     if type(returned) is ir.Tuple and returned.elts:
         returned = returned.elts[0]
-    return (
-        (loss.fn, derivatives.written(loss.fn, returned) or returned)
-        if type(loss) is Func and returned
-        else None
-    )
+    found = derivatives.written(loss.fn, returned) or returned
+    return None if found is None else (loss.fn, found)
 
 
 def _bare(node: ir.Expr) -> ir.Expr:

@@ -14,7 +14,7 @@ from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Class, Func
 from jitlint.link.domains.donation.kept import assigned
 from jitlint.link.domains.donation.walker import Walker
-from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name, path_text
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name, path_text, whole
 from jitlint.link.values.fields import ordered_fields
 from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.kinds import mro
@@ -98,16 +98,10 @@ def kept_in_objects(w: Walker, body: Sequence[ir.Node]) -> Iterator[tuple[str, s
             continue
         method = _method(w, call.func.obj.id, call.func.name)
         for given, value in by_parameter(call, method.fn.node.params[1:]) if method is not None else ():
-            source = _variable(value)
-            for attribute in _kept_on_condition(method.fn, given) if method is not None and source else ():
-                yield call.func.obj.id, attribute, source
-
-
-def _variable(node: ir.Expr) -> str:
-    """The variable that an expression is a part of, "" if it is none."""
-    while isinstance(node, (ir.Attr, ir.Sub)):
-        node = node.obj
-    return node.id if type(node) is ir.Name else ""
+            source = whole(value)
+            if method is not None and type(source) is ir.Name:
+                for attribute in _kept_on_condition(method.fn, given):
+                    yield call.func.obj.id, attribute, source.id
 
 
 def _method(w: Walker, name: str, method: str) -> Func | None:

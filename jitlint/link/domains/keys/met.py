@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Func, Tree, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_names, last_name, whole
 from jitlint.link.values.keys import named
 from jitlint.syntax import ir
 
@@ -102,12 +102,10 @@ def _targets(node: ir.Node) -> list[ir.Node]:
     return [one.target for one in node.items if one.target is not None] if type(node) is ir.With else []
 
 
-def _is_part(target: object, owner: str) -> bool:
+def _is_part(target: ir.Node, owner: str) -> bool:
     """Whether an assignment changes something in a variable."""
-    changed = False
-    while isinstance(target, (ir.Attr, ir.Sub)):
-        changed, target = True, target.obj
-    return changed and type(target) is ir.Name and target.id == owner
+    root = whole(target)
+    return root is not target and type(root) is ir.Name and root.id == owner
 
 
 def _may_change(call: ir.Call, owner: str) -> bool:

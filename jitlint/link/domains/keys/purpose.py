@@ -53,9 +53,8 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
 
 def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
     """Whether an evaluation is called again, or what begins with a state that is left as it was."""
-    if ranked.are_shown(meant.parts(f), this, found):
-        return True
-    return meant.evaluates_again(f, this, found) or meant.starts_again(f, this, found)
+    shown = ranked.are_shown(meant.parts(f), this, found)
+    return shown or meant.evaluates_again(f, this, found) or meant.starts_again(f, this, found)
 
 
 def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.infer.keys import Use
 from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
-from jitlint.link.tables.ir_walk import bound_by, call_at, last_name, same_text
+from jitlint.link.tables.ir_walk import bound_by, call_at, last_name, makes, same_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -32,16 +32,12 @@ def are_ranked(f: Frame, code: Sequence[ir.Node], this: Use) -> bool:
     return any(type(part) is ir.Name and part.id in found for call in chosen for part in below(call))
 
 
-def _is_of(node: ir.Node, fn: FuncInfo) -> bool:
-    return isinstance(node, (ir.Lambda, ir.FuncDef)) and fn.module.functions[node.function] is fn
-
-
 def _names_from(code: Sequence[ir.Node], fn: FuncInfo) -> set[str]:
     """The variables that hold what a function gives where it is mapped, or what is computed from that."""
     found = {fn.name}
     for node in sorted((n for n in code if type(n) is ir.Assign), key=lambda n: n.at):
         parts = below(node.value) if type(node) is ir.Assign else []
-        if any((type(part) is ir.Name and part.id in found) or _is_of(part, fn) for part in parts):
+        if any((type(part) is ir.Name and part.id in found) or makes(part, fn) for part in parts):
             found.update(bound_by(node))
     return found - {fn.name}
 
@@ -66,11 +62,5 @@ def _differ_in_a_thing(one: ir.Call, other: ir.Call) -> bool:
 
 def _is_printed(code: Sequence[ir.Node], call: ir.Call) -> bool:
     """Whether a call stands in one of `print`."""
-    shown = [n for n in code if type(n) is ir.ExprStmt and type(n.value) is ir.Call]
-    return any(
-        type(n) is ir.ExprStmt
-        and type(n.value) is ir.Call
-        and last_name(n.value.func) in _SHOWING
-        and any(part is call for part in below(n))
-        for n in shown
-    )
+    shown = [n.value for n in code if type(n) is ir.ExprStmt and type(n.value) is ir.Call]
+    return any(last_name(one.func) in _SHOWING and any(part is call for part in below(one)) for one in shown)

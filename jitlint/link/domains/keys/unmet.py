@@ -13,7 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Use
 from jitlint.link.domains.keys.ledger import RANDOM
 from jitlint.link.engine.frame import Frame
-from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name, nodes, same_text
+from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name, nodes, same_text, whole
 from jitlint.link.tables.naming import has_word
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -104,9 +104,9 @@ def _are_compared(parts: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> boo
 def _compared(node: ir.Node, points: bool) -> list[ir.Node]:
     """What an expression compares. points: so does a difference, or which of two is larger."""
     if type(node) is ir.BinOp and node.op == "-" and points:
-        return [_whole(node.left), _whole(node.right)]
+        return [whole(node.left), whole(node.right)]
     if type(node) is ir.Compare and len(node.rights) == 1 and points:
-        return [_whole(node.left), _whole(node.rights[0])]
+        return [whole(node.left), whole(node.rights[0])]
     if type(node) is ir.Call and has_word(last_name(node.func), lexicon().keys.comparing):
         return [arg.value for arg in node.args[:2]]
     return []
@@ -118,13 +118,6 @@ def _applied(call: ir.Call) -> str:
     while type(func) is ir.Call and func.args:
         func = func.args[0].value
     return last_name(func)
-
-
-def _whole(node: ir.Node) -> ir.Node:
-    """What something is a part of: ``f(x)`` of ``f(x)[0]``."""
-    while isinstance(node, (ir.Sub, ir.Attr)):
-        node = node.obj
-    return node
 
 
 def _results(parts: Sequence[ir.Node], call: ir.Call, several: bool) -> set[int]:

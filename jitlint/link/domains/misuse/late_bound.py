@@ -18,7 +18,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.tables.ir_walk import bound_names, makes
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -45,15 +45,12 @@ def _made_several(branches: Value | None) -> list[Func]:
     if isinstance(branches, (Tup, Seq)):
         items = list(branches.items or ())
         items += [branches.rest] * 2 if type(branches) is Seq and branches.rest is not None else []
-    found = [item for item in items if type(item) is Func]
-    counts: dict[int, list[Func]] = {}
-    for func in found:
-        counts.setdefault(func.fn.id, []).append(func)
-    return [same[0] for same in counts.values() if len(same) > 1 and _is_one_scope(same)]
-
-
-def _is_one_scope(same: list[Func]) -> bool:
-    return all(func.scope is same[0].scope for func in same)
+    alike: dict[int, list[Func]] = {}
+    for item in items:
+        if type(item) is Func:
+            alike.setdefault(item.fn.id, []).append(item)
+    several = (same for same in alike.values() if len(same) > 1)
+    return [same[0] for same in several if all(func.scope is same[0].scope for func in same)]
 
 
 def _loops(code: list[ir.Node], fn: FuncInfo) -> Iterator[tuple[int, list[ir.Node], set[str]]]:
@@ -62,11 +59,7 @@ def _loops(code: list[ir.Node], fn: FuncInfo) -> Iterator[tuple[int, list[ir.Nod
         if not isinstance(node, (ir.For, ir.Comp)):
             continue
         inside = below(list(node.body) if isinstance(node, ir.For) else [node.elt])
-        made = next((part for part in inside if _is_of(part, fn)), None)
+        made = next((part for part in inside if makes(part, fn)), None)
         targets = [node.target] if isinstance(node, ir.For) else [part.target for part in node.fors]
         if made is not None:
             yield made.at, inside, {name.id for name in bound_names(targets)}
-
-
-def _is_of(node: ir.Node, fn: FuncInfo) -> bool:
-    return isinstance(node, (ir.Lambda, ir.FuncDef)) and fn.module.functions[node.function] is fn

@@ -13,10 +13,10 @@ from typing import Final, Optional, TypeGuard
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import StalledAverage
-from jitlint.infer.lattice import parts
 from jitlint.infer.values import Arr, Value, const_of
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax.mapping import leaves
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name, path_text
 from jitlint.link.values import arithmetic, paths
@@ -28,7 +28,6 @@ _EPSILON: Final = {"bfloat16": 2.0**-7, "float16": 2.0**-10}
 """How far 1 is from the next number."""
 _STEPS: Final = 1.5
 """A share of at most so many of these moves a number by one only if the other is larger by a third or more."""
-_DEPTH: Final = 3
 _SAME: Final = 1e-6
 _Factor = tuple[ir.Expr, Optional[float]]
 """An expression, and the number that it is multiplied by."""
@@ -38,8 +37,10 @@ _Average = tuple[str, float]
 
 def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -> None:
     """Record a sum that keeps nearly all of an array of 16-bit floats."""
+    if node.op not in ("+", "-") or f.fn is None:
+        return
     dtypes = [narrow_dtype(value) for value in operands]
-    if node.op not in ("+", "-") or not any(dtypes) or f.fn is None:
+    if not any(dtypes):
         return
     widened = any(type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes))
     average = next(filter(_is_too_small, _averages(m, f, node)), None)
@@ -54,7 +55,7 @@ def heard(m: Machine, f: Frame, at: int, args: Args) -> None:
     """Record such an average that ``optax.incremental_update`` takes of trees."""
     old, size = args.get(1, "old_tensors"), args.get(2, "step_size")
     share = const_of(size) if size is not None else None
-    found = set(map(narrow_dtype, _leaves(old))) if old is not None else set()
+    found = set(map(narrow_dtype, leaves(old))) if old is not None else set()
     dtype = found.pop() if len(found) == 1 else ""
     if dtype and isinstance(share, float) and _is_too_small((dtype, share)):
         m.emit(f, StalledAverage, at, None, Confidence.LIKELY, dtype=dtype, share=_shown(share))
@@ -145,14 +146,6 @@ def _is_cast_back(m: Machine, f: Frame, node: ir.BinOp) -> bool:
     if owner is not None:
         return bool(narrow_dtype(owner))
     return last_name(asked) in _EPSILON
-
-
-def _leaves(value: Value, depth: int = _DEPTH) -> Iterator[Value]:
-    if type(value) is Arr or not depth:
-        yield value
-    else:
-        for part in parts(value):
-            yield from _leaves(part, depth - 1)
 
 
 def _shown(share: float) -> str:

@@ -31,7 +31,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import last_name, whole
 from jitlint.link.values.questions.kinds import is_thread_local
 from jitlint.link.values.questions.ownership import is_guess
 from jitlint.syntax import ir
@@ -175,9 +175,8 @@ def _is_of_counter(f: Frame) -> bool:
     """Whether what is changed belongs to an object whose class is named for traces: ``TraceCounter``."""
     statement = surroundings.statement(f)
     target = statement.target if type(statement) is ir.AugAssign else None
-    while isinstance(target, (ir.Sub, ir.Attr)):
-        target = target.obj
-    owner = scopes.lookup(f, target.id) if type(target) is ir.Name else None
+    root = whole(target) if target is not None else None
+    owner = scopes.lookup(f, root.id) if type(root) is ir.Name else None
     return type(owner) is Inst and any(word in owner.cls.name.lower() for word in _MEANT[:2])
 
 

@@ -27,8 +27,6 @@ from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fitting, iteration
 
-"""Said of a layer whose parameters are those that it was made with."""
-
 _Padding = Union[str, tuple[int, int], None]
 """Of one axis: what is put before and behind, or the word for it."""
 

@@ -10,9 +10,10 @@ import zlib
 from collections.abc import Callable
 from typing import Final
 
-from jitlint.infer.values import INT, Value, const_of, py
+from jitlint.infer.values import INT, Value, py
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.boxes import only_constant
 
 _LONGEST: Final = 10_000
 
@@ -20,7 +21,7 @@ _LONGEST: Final = 10_000
 def _handler(computed: Callable[[bytes], int]) -> Callable[[Machine, Frame, int, Args], Value]:
     def handler(m: Machine, f: Frame, at: int, args: Args) -> Value:
         """``zlib.crc32(data)``."""
-        data = const_of(args.pos[0]) if len(args.pos) == 1 and not args.kw and args.kw_more is None else None
+        data = only_constant(args)
         return py(computed(data)) if isinstance(data, bytes) and len(data) <= _LONGEST else INT
 
     return handler

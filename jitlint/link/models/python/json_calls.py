@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from jitlint.infer.values import UNKNOWN, Value, const_of, py
+from jitlint.infer.values import UNKNOWN, Value, py
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values.boxes import make_map, make_seq
+from jitlint.link.values.boxes import make_map, make_seq, only_constant
 
 _LONGEST: Final = 100_000
 
 
 def loads(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``json.loads(text)``."""
-    text = const_of(args.pos[0]) if len(args.pos) == 1 and not args.kw and args.kw_more is None else None
+    text = only_constant(args)
     if type(text) is not str or len(text) > _LONGEST:
         return UNKNOWN
     try:

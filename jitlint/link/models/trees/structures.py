@@ -58,9 +58,9 @@ def _with_any_keys(tree: Value, other: Value, depth: int) -> str:
     """The same of a dict whose keys are known and one of which only the values are: with the same keys, the values have to fit."""
     if not depth or type(tree) is not Map or type(other) is not Map:
         return ""
-    if tree.rest is None and not tree.open and other.rest is not None and not other.entries:
+    if _kind(tree) and other.rest is not None and not other.entries:
         pairs = [(part, other.rest) for part in tree.entries.values()]
-    elif other.rest is None and not other.open and tree.rest is not None and not tree.entries:
+    elif _kind(other) and tree.rest is not None and not tree.entries:
         pairs = [(tree.rest, part) for part in other.entries.values()]
     else:
         return ""

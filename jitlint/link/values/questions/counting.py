@@ -81,8 +81,9 @@ def combined(m: Machine, op: str, left: Value, right: Value) -> Counted | None:
 def _together(op: str, one: Counted, other: Counted) -> Counted | None:
     """What is known of the sum of two counted numbers: the places of windows that begin at places drawn below a size."""
     start, way = (one, other) if one.size_of is not None else (other, one)
-    known = op == "+" and start.size_of is not None and way.most is not None
-    return start._replace(plus=start.plus + way.most) if known and way.most is not None else None
+    if op != "+" or start.size_of is None or way.most is None:
+        return None
+    return start._replace(plus=start.plus + way.most)
 
 
 def compare(m: Machine, op: str, left: Value, right: Value) -> None:

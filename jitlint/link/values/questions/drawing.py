@@ -10,7 +10,8 @@ from typing import Final, Optional
 
 from jitlint.infer.about import NOTHING, numbered
 from jitlint.infer.counted import Axis, Counted
-from jitlint.infer.values import Arr, Scope, Value
+from jitlint.infer.values import Arr, Value
+from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
@@ -70,9 +71,7 @@ def _limit(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> _Limit | N
 
 def _axis(m: Machine, f: Frame, name: str, axis: int) -> Axis | None:
     """The axis of a variable that is bound once, wherever around the code that is."""
-    scope: Scope | None = f.scope
-    while scope is not None and name not in scope.vars:
-        scope = scope.parent
+    scope = scopes.holder(f.scope, name)
     if scope is None:
         return None
     fn = scope.fn
