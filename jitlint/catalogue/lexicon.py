@@ -20,6 +20,7 @@ class Arrays(msgspec.Struct, frozen=True):
     sizes: dict[str, str]
     real: frozenset[str]
     convolving: frozenset[str]
+    belonging: dict[str, str]
     drawn: dict[str, str]
     of_arrays: frozenset[str]
     gives_each_once: frozenset[str]

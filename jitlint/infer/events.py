@@ -44,7 +44,7 @@ class Convert(Event):
     to: range, index (``__index__``: list, tuple or str index or slice, str repetition, hex, operator.index;
     ``what`` names it), int, float, complex, round, item, tolist, pickle, math (``what``: math.sin), format (``what``:
     f-string, format, %), hash (``what``: dict key, set member, membership, hash(), lru_cache), numpy
-    (``what``: np.where), iter (iterating a 0-d tracer), string (a tracer as a str argument).
+    (``what``: np.where), iter (iterating a 0-d tracer), len (of one), string (a tracer as a str argument).
     """
 
     to: str = "int"

@@ -299,13 +299,8 @@ class Machine:
         broad = catch.names & {"", "BaseException", "Exception"}
         if not broad and error not in catch.names:
             return False
-        hashed = kind is Convert and fields["to"] == "hash"  # refused without a trace as well
-        traceable = (
-            kind is Truth
-            or (kind is Convert and not hashed)
-            or error == "IndexError"
-            or bool(fields.get("api"))
-        )
+        asked = kind in (Truth, Convert) or error == "IndexError" or bool(fields.get("api"))
+        traceable = asked and not _is_refused_always(fields)
         if catch.traced and not catch.meant and modes and traceable and error != "AttributeError":
             place = (
                 catch.place
@@ -353,7 +348,7 @@ def _witness(
 def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
     """Whether an event is one only if its value is an array: a container, or a Python number, would pass."""
     if kind is Convert:
-        return fields.get("to") in ("numpy", "hash", "format", "iter", "string")
+        return fields.get("to") in ("numpy", "hash", "format", "iter", "len", "string")
     if kind is ApiMisuse:
         return fields.get("problem") in (
             "no-key",
@@ -404,6 +399,11 @@ _OF_FORM: Final = {
 }
 
 
+def _is_refused_always(fields: dict[str, object]) -> bool:
+    """Whether an error comes without a trace as well."""
+    return fields.get("to") in ("hash", "iter", "len") or _is_of_shape(fields)
+
+
 def _is_expected(world: World, raising: bool, fields: dict[str, object]) -> bool:
     """Whether the program is prepared for an error: for any of tracing, or for arrays that do not fit."""
     return (world.expected and raising) or (world.sheltered and _is_of_shape(fields))
@@ -411,12 +411,14 @@ def _is_expected(world: World, raising: bool, fields: dict[str, object]) -> bool
 
 def _is_of_shape(fields: dict[str, object]) -> bool:
     problem = fields.get("problem")
+    if fields.get("to") in ("iter", "len"):
+        return True
     return problem == "count" or (problem == "unfit" and fields.get("parameter") in _OF_SHAPE)
 
 
 _OF_SHAPE: Final = frozenset(
     {"axis", "element", "letter", "letters", "number", "order", "parts", "place-sizes", "rows", "sizes", "spread", "square",
-     "squeeze"}
+     "size-of", "squeeze", "window", "window-axes"}
 )  # fmt: skip
 """What is wrong with operands that would fit if they had other shapes."""
 

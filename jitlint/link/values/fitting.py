@@ -118,13 +118,20 @@ def check_truth(m: Machine, f: Frame, at: int, form: str, value: Value) -> bool:
     return several and report(m, f, at, form, "truth", shape_text(dims), value)
 
 
+_RAISED: Final = {
+    **dict.fromkeys(("axis", "number", "scopes", "exported", "truth", "window-axes"), "ValueError"),
+    "size-of": "IndexError",
+}
+"""What is raised otherwise than as a ``TypeError``."""
+
+
 def report(m: Machine, f: Frame, at: int, api: str, how: str, detail: str, value: Value) -> bool:
     """Record operands that do not fit, unless the function asks which dtype it has: another branch is for this one."""
     if how in ("kind", "dtypes", "integers") and asks_for_dtype(f):
         return False
     m.emit(
         f, ApiMisuse, at, value, api=api, problem="unfit", parameter=how, detail=detail,
-        exception="ValueError" if how in ("axis", "number", "scopes", "exported", "truth") else "TypeError",
+        exception=_RAISED.get(how, "TypeError"),
     )  # fmt: skip
     return True
 

@@ -53,7 +53,7 @@ float(decay(1.0, 0.5))
     outcome=Raises(
         ("jax.errors.ConcretizationTypeError", "jax.errors.TracerIntegerConversionError", "TypeError"),
         traced=True,
-        says=r"[Tt]race[dr]|[Oo]nly scalar arrays|[Oo]nly length-1 arrays|iteration over a 0-d array",
+        says=r"[Tt]race[dr]|[Oo]nly scalar arrays|[Oo]nly length-1 arrays|iteration over a 0-d array|len\(\) of unsized",
     ),
     since="0.1",
     remedy=Remedy(
@@ -114,6 +114,11 @@ def check(event: Convert) -> Report | None:
         return Report(
             "a scalar array cannot be iterated",
             "use the value itself, or iterate over a range of static length",
+        )
+    if event.to == "len":
+        return Report(
+            "a scalar array has no length",
+            "`x.size` is the number of elements of any array; `jnp.atleast_1d(x)` gives it an axis",
         )
     if event.to == "string":
         subject = f"`{event.what}`" if event.what else "this place"

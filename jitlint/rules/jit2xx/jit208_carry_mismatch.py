@@ -92,7 +92,9 @@ def check(event: TransformMisuse) -> Report | None:
     if event.problem == "no-scalar-choice":
         return Report(
             f"`{event.parameter}` of `{event.transform}` must be one number, but it is {event.detail}",
-            "reduce it with `jnp.any` or `jnp.all`; to choose element by element use `jnp.where`",
+            f"call it: `{event.parameter}(x)`"
+            if event.detail == "a function"
+            else "reduce it with `jnp.any` or `jnp.all`; to choose element by element use `jnp.where`",
         )
     if event.problem == "no-index":
         return Report(

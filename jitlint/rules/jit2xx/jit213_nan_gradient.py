@@ -23,8 +23,8 @@ excludes exactly that argument which `log`, `sqrt`, a division or a power cannot
 only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros;
 choices that keep the argument of `exp` or `cosh` below a positive number, `jnp.where(x > 20, x, jnp.log1p(jnp.exp(x)))`, as
 the derivative of what overflows is infinite, too; roots of what is bounded at 0, `jnp.sqrt(jnp.maximum(x, 0.0))`, and `arccos` or
-`arcsin` of what is bounded at -1 and 1, which have no derivative at the bound; and
-the distances between all pairs of the rows of one array, which are 0 for a row and itself.
+`arcsin` of what is bounded at -1 and 1, which have no derivative at the bound; roots and norms that are squared again,
+`jnp.linalg.norm(x) ** 2`; and the distances between all pairs of the rows of one array, which are 0 for a row and itself.
 """,
     instead="""\
 Make the argument harmless before the operation, and choose afterwards as well:
@@ -62,6 +62,12 @@ slope(jnp.arange(3.0))
 @RULE.on(NanGradient)
 def check(event: NanGradient) -> Report | None:
     """Report the operation whose derivative is not finite."""
+    if event.choice == "**":
+        what = f"`{event.argument}`" if event.argument else "its argument"
+        return Report(
+            f"the gradient is NaN where {what} is 0: `{event.operation}` is squared again, but has no derivative there",
+            f"leave the root out: `jnp.sum({event.argument or 'x'}**2)`",
+        )
     if event.edge:
         what = f"`{event.argument}`" if event.argument else "its argument"
         return Report(

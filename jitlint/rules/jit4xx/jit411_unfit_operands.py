@@ -94,7 +94,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
         ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|0-d array|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
         r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|must be same dtype|: 'float' and 'dict'|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|ndim to be equal|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
-        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed",
+        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|slice_sizes must be less|limit_indices must be|update shape must be smaller|number of operand dimensions|safe_map|tuple index out of range|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -123,6 +123,19 @@ _ARRAYS = {
     "filter": (
         "gets a filter of shape {2} for {0} features, but an array with {1} in its second axis",
         "without `dimension_numbers`, filters are (out, in, height, width) and images (batch, features, height, width)",
+    ),
+    "window": (
+        "moves a window of shape {0} over an array of shape {1}, which is smaller",
+        "make the array larger with `jnp.pad`, or the window smaller",
+    ),
+    "window-axes": (
+        "gets `{2}` for {axes[0]}, but an array with {axes[1]}",
+        "give one number for each axis: `jax.lax.dynamic_slice(x, (i, 0), (1, x.shape[1]))`, or name the one axis: "
+        "`jax.lax.dynamic_slice_in_dim(x, i, 1, axis=0)`",
+    ),
+    "size-of": (
+        "has no entry {0}, as the array has {axes[1]}",
+        "axes are counted from 0, negative ones from the last; without any, the shape is `()`",
     ),
     "squeeze": (
         "takes away axis {0} of an array of shape {1}, which has several elements",
@@ -293,7 +306,7 @@ def _asking(form: str) -> str:
 
 
 def _axes(count: str) -> str:
-    return "1 axis" if count == "1" else f"{count} axes"
+    return {"0": "no axis", "1": "1 axis"}.get(count, f"{count} axes")
 
 
 def _instead_of(api: str, kind: str) -> str:

@@ -18,7 +18,7 @@ from jitlint.infer.values import Arr, Func, Value
 from jitlint.link.domains.gradients import spelling
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import by_parameter, last_name, path_text, same_text
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name, path_text, same_text
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.fitting import rank_of
@@ -51,21 +51,63 @@ class _Place(NamedTuple):
         return self.fn.module.scope.vars.get(node.id) if type(node) is ir.Name else None
 
 
-def given_twice(call: ir.Call | None, bound: dict[str, Value]) -> Pairs:
+class NewAxis(NamedTuple):
+    """An array with a new axis, along which it is the same everywhere."""
+
+    array: ir.Node
+    axis: int
+
+
+Spread = list[tuple[str, NewAxis]]
+"""Parameters, with what they get."""
+
+
+class Meeting(NamedTuple):
+    """How the parameters of a function are each other's. alike: two are given one array. rows: two are given its rows, so that
+    each is there with each: ``distances(x[:, None], x[None])``."""
+
+    alike: Pairs = frozenset()
+    rows: Pairs = frozenset()
+
+
+def given(m: Machine, f: Frame, call: ir.Call, spread: Spread, bound: dict[str, Value]) -> Meeting:
+    """How a call gives an array to two parameters. spread: those that get one with a new axis."""
+    known = {name for name, one in spread if not _is_flat(paths.peek(m, f, one.array))}
+    rows = frozenset(
+        frozenset((name, other))
+        for name, one in spread
+        for other, two in spread
+        if {name, other} <= known and one.axis < two.axis and same_text(one.array, two.array)
+    )
+    return Meeting(_given_twice(call, bound), rows)
+
+
+def spread_arguments(fn: FuncInfo, called: FuncInfo, call: ir.Call) -> Spread:
+    """The parameters that a call gives an array with a new axis, and that keep it."""
+    changed = {name for part in called.parts for name in bound_by(part)}
+    found = [
+        (name, _spread(fn.parts, node))
+        for name, node in by_parameter(call, called.node.params)
+        if name not in changed
+    ]
+    return [(name, one) for name, one in found if name and one is not None]
+
+
+def _given_twice(call: ir.Call, bound: dict[str, Value]) -> Pairs:
     """The parameters to which a call gives one variable: ``distances(x, x)``."""
-    names = [arg.value.id for arg in call.args if type(arg.value) is ir.Name] if call is not None else []
+    names = [arg.value.id for arg in call.args if type(arg.value) is ir.Name]
     if len(set(names)) == len(names):
         return frozenset()
     arrays = [(name, value) for name, value in bound.items() if type(value) is Arr]
     return frozenset(frozenset((p, q)) for p, one in arrays for q, other in arrays if p != q and one is other)
 
 
-def hole(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call, alike: Pairs) -> spelling.Hole | None:
+def hole(m: Machine, f: Frame, fn: FuncInfo, call: ir.Call, meeting: Meeting) -> spelling.Hole | None:
     """The root of what is zero wherever a row meets itself."""
     under = spelling.operand_of(call)
     if not under:
         return None
-    place = _Place(m, fn, f, alike)
+    place = _Place(m, fn, f, *meeting)
     found = _zero(place, call, _DEPTH) if _goes_along(call) else _zero(place, under[0], _DEPTH)
     return spelling.Hole(call.at, last_name(call.func), found, spelling.names_in(under[0])) if found else None
 
@@ -171,14 +213,36 @@ def _difference(place: _Place, node: ir.BinOp) -> str:
     sides = [side.id for side in (node.left, node.right) if type(side) is ir.Name]
     if len(set(sides)) == 2 and frozenset(sides) in place.rows:
         return sides[0]
-    left, right = (spelling.written(place.fn.parts, side) for side in (node.left, node.right))
-    if type(left) is not ir.Sub or type(right) is not ir.Sub or not _are_one(place, left.obj, right.obj):
+    left, right = (_spread(place.fn.parts, side) for side in (node.left, node.right))
+    if (
+        left is None
+        or right is None
+        or left.axis == right.axis
+        or not _are_one(place, left.array, right.array)
+    ):
         return ""
-    array = place.value(left.obj)
-    shapes = _new_axis(left.index), _new_axis(right.index)
-    if None in shapes or shapes[0] == shapes[1] or (type(array) is Arr and rank_of(array) == 1):
-        return ""
-    return path_text(left.obj) or "an array"
+    array = place.value(left.array)
+    return "" if _is_flat(array) else path_text(left.array) or "an array"
+
+
+def _is_flat(array: Value | None) -> bool:
+    """Whether the rows of an array are single numbers."""
+    return type(array) is Arr and rank_of(array) == 1
+
+
+def _spread(parts: Sequence[ir.Node], node: ir.Node) -> NewAxis | None:
+    """The array, and where its new axis is: ``x[:, None]``, ``jnp.expand_dims(x, 1)``."""
+    node = spelling.written(parts, node) or node
+    if type(node) is ir.Sub:
+        axis = _new_axis(node.index)
+        return None if axis is None else NewAxis(node.obj, axis)
+    if type(node) is not ir.Call or last_name(node.func) != "expand_dims" or len(node.args) != 2:
+        return None
+    array, where = node.args
+    number = spelling.number(where.value)
+    if number is None or number < 0 or array.name or where.name not in (None, "axis"):
+        return None
+    return NewAxis(array.value, int(number))
 
 
 def _are_one(place: _Place, one: ir.Node, other: ir.Node) -> bool:

@@ -15,7 +15,7 @@ from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import BACK, HOLE, Func, L, Py, Tup, Value
-from jitlint.link.domains.gradients import apart, bounded, edges, overflow, singular
+from jitlint.link.domains.gradients import apart, bounded, edges, overflow, singular, squared
 from jitlint.link.domains.gradients.spelling import Code, Hole
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
@@ -43,8 +43,9 @@ class Gradients(Gathering[Choice]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self._returned: set[Choice] = set()
-        self._holes: dict[tuple[Choice, apart.Pairs], Hole | None] = {}
-        self._alike: dict[FuncInfo, apart.Pairs] = {}
+        self._holes: dict[tuple[Choice, apart.Meeting], Hole | None] = {}
+        self._meetings: dict[FuncInfo, apart.Meeting] = {}
+        self._spread: dict[tuple[FuncInfo, int, FuncInfo], apart.Spread] = {}
 
     def hears_of(self, dotted: str) -> bool:
         """What chooses between two values, and roots."""
@@ -55,19 +56,28 @@ class Gradients(Gathering[Choice]):
     def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """One array may be given to two parameters."""
         if f.world.modes & BACK and len(bound) > 1:
-            pairs = apart.given_twice(self.m.texts.table(f).calls.get(at), bound)
-            if pairs or func.fn in self._alike:
-                self._alike[func.fn] = pairs
+            meeting = self._meeting(f, at, func, bound)
+            if any(meeting) or func.fn in self._meetings:
+                self._meetings[func.fn] = meeting
+
+    def _meeting(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> apart.Meeting:
+        call = self.m.texts.table(f).calls.get(at)
+        if call is None or f.fn is None:
+            return apart.Meeting()
+        place = (f.fn, at, func.fn)
+        if place not in self._spread:
+            self._spread[place] = apart.spread_arguments(f.fn, func.fn, call)
+        return apart.given(self.m, f, call, self._spread[place], bound)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""
         if f.world.modes & OWN or not f.world.modes & BACK or not traced_modes(library.result) & L:
             return None
         choice = (f.module.name, library.at)
-        alike = self._alike.get(f.fn, frozenset()) if f.fn is not None else frozenset()
-        if (choice, alike) not in self._holes:
-            self._holes[choice, alike] = self._hole(f, library, alike)
-        hole = self._holes[choice, alike]
+        meeting = self._meetings.get(f.fn, apart.Meeting()) if f.fn is not None else apart.Meeting()
+        if (choice, meeting) not in self._holes:
+            self._holes[choice, meeting] = self._hole(f, library, meeting)
+        hole = self._holes[choice, meeting]
         values = [paths.peek(self.m, f, name) for name in hole.names] if hole is not None else []
         traced = next((v for v in values if v is not None and traced_modes(v) & L), None)
         if hole is None or traced is None:
@@ -80,7 +90,7 @@ class Gradients(Gathering[Choice]):
         )  # fmt: skip
         return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
 
-    def _hole(self, f: Frame, library: Library, alike: apart.Pairs) -> Hole | None:
+    def _hole(self, f: Frame, library: Library, meeting: apart.Meeting) -> Hole | None:
         """What has no derivative at zero, or overflows, and is taken there."""
         call = self.m.texts.table(f).calls.get(library.at)
         if f.fn is None or call is None:
@@ -90,8 +100,8 @@ class Gradients(Gathering[Choice]):
             return singular.hole(code, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
             return bounded.hole(code, f.fn, call)
-        found = apart.hole(self.m, f, f.fn, call, alike) if _is_root(library.dotted) else None
-        return found or edges.hole(code, call)
+        found = apart.hole(self.m, f, f.fn, call, meeting) if _is_root(library.dotted) else None
+        return found or edges.hole(code, call) or squared.hole(code, call)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A differentiated function has returned: what it gives beside the value has no derivative."""

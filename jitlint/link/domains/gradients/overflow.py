@@ -12,7 +12,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.gradients import singular, spelling
-from jitlint.link.tables.ir_walk import last_name, same_text
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
 _BOUNDING: Final = {(">", False), (">=", False), ("<", True), ("<=", True)}
@@ -44,7 +44,7 @@ def _overflowing(
     if type(node) is not ir.Call or last_name(node.func) not in lexicon().gradients.growing:
         return None
     for argument, sign in _exponents(node):
-        is_bounded = any(sign == there and same_text(argument, other) for other, there in bounded)
+        is_bounded = any(sign == there and spelling.same(parts, argument, other) for other, there in bounded)
         if is_bounded and spelling.is_arithmetic(parts, argument):
             words, names = spelling.in_words([argument]), spelling.names_in(argument)
             return spelling.Hole(node.at, last_name(node.func), words, names, True)

@@ -12,7 +12,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.gradients import spelling
-from jitlint.link.tables.ir_walk import last_name, same_text
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
 _MIRRORED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "!=": "!=", "==": "=="}
@@ -32,7 +32,9 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
         excluded = _excluded_spellings(code, test, side)
         for found, zeros in _singular(parts, spelling.written(parts, way)) if excluded else ():
             for zero in zeros:
-                if any(same_text(zero, other) for other in excluded) and spelling.may_be_zero(code, zero):
+                if any(spelling.same(parts, zero, other) for other in excluded) and spelling.may_be_zero(
+                    code, zero
+                ):
                     return found
     return None
 

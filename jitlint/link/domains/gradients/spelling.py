@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.link.tables.ir_walk import bound_names, last_name, path_text
+from jitlint.link.tables.ir_walk import bound_names, last_name, path_text, same_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -38,22 +38,74 @@ class Code(NamedTuple):
 
 
 def written(parts: Sequence[ir.Node], node: ir.Node | None) -> ir.Node | None:
-    """What a variable was set to, if that was done once; else the expression itself."""
+    """What a variable was set to, if that was done once, or last of all before; else the expression itself."""
     if type(node) is not ir.Name:
         return node
-    values = _assigned(parts, node.id)
+    values = _reaching(parts, node)[0]
     return values[0] if len(values) == 1 and values[0] is not None else node
 
 
-def _assigned(parts: Sequence[ir.Node], name: str) -> list[ir.Node | None]:
-    """What a variable is set to; None for what is not written as one expression."""
-    found: list[ir.Node | None] = []
+def same(parts: Sequence[ir.Node], one: ir.Node, other: ir.Node) -> bool:
+    """Whether two expressions of a function are written alike, and their variables mean the same in both."""
+    if not same_text(one, other):
+        return False
+    names = [part for part in below(one) if type(part) is ir.Name]
+    others = {part.id: part for part in below(other) if type(part) is ir.Name}
+    return all(_reaching(parts, name) == _reaching(parts, others[name.id]) for name in names)
+
+
+class _Reaching(NamedTuple):
+    """What a variable may have been set to. last: it is what the statement did that was the last before."""
+
+    values: list[ir.Node | None]
+    last: bool
+
+
+def _reaching(parts: Sequence[ir.Node], name: ir.Name) -> _Reaching:
+    """What a variable was set to before a place, if all statements that set it run one after the other; else all of it."""
+    found = _assigned(parts, name.id)
+    if not found or _is_nested(parts, [statement for statement, _ in found]):
+        return _Reaching([value for _, value in found], False)
+    before = [
+        value
+        for statement, value in found
+        if statement.at < name.at and not any(part is name for part in below(statement))
+    ]
+    return _Reaching(before[-1:], True)
+
+
+def _is_nested(parts: Sequence[ir.Node], statements: Sequence[ir.Node]) -> bool:
+    """Whether some statements stand in others, and so may run never or often."""
+    wanted = {id(statement) for statement in statements}
+    around = [
+        part for part in parts if isinstance(part, (ir.If, ir.For, ir.While, ir.Try, ir.With, ir.Match))
+    ]
+    return any(id(part) in wanted for node in around for part in below(node))
+
+
+def _assigned(parts: Sequence[ir.Node], name: str) -> list[tuple[ir.Node, ir.Node | None]]:
+    """The statements that set a variable, with what they set it to; None for what is not written as one expression."""
+    found: list[tuple[ir.Node, ir.Node | None]] = []
     for node in parts:
         if type(node) is ir.Assign and any(target.id == name for target in bound_names(node.targets)):
-            found.append(node.value if any(type(t) is ir.Name for t in node.targets) else None)
+            found.append((node, _set_to(node, name)))
         elif isinstance(node, (ir.AugAssign, ir.For, ir.Walrus)) and _binds(node, name):
-            found.append(None)
-    return found
+            found.append((node, None))
+    return sorted(found, key=lambda one: one[0].at)
+
+
+def _set_to(node: ir.Assign, name: str) -> ir.Node | None:
+    """What a variable is set to; ``b`` of ``x, y = a, b``."""
+    if any(type(target) is ir.Name for target in node.targets):
+        return node.value
+    target, value = node.targets[0], node.value
+    if len(node.targets) > 1 or type(target) is not ir.Tuple or type(value) is not ir.Tuple:
+        return None
+    pairs = list(zip(target.elts, value.elts))
+    plain = all(type(one) is ir.Name and type(of) is not ir.Starred for one, of in pairs)
+    if not plain or len(target.elts) != len(value.elts):
+        return None
+    return next(of for one, of in pairs if type(one) is ir.Name and one.id == name)
 
 
 def _binds(node: ir.AugAssign | ir.For | ir.Walrus, name: str) -> bool:
@@ -98,9 +150,9 @@ def may_be_zero(code: Code, node: ir.Node, depth: int = _DEPTH) -> bool:
     if not depth or any(_keeps_away(code, part, depth) for part in below(node)):
         return False
     for name in _mentioned(node):
-        values = _assigned(code.parts, name)
+        values, last = _reaching(code.parts, name)
         if any(
-            value is None or name in _mentioned(value) or not may_be_zero(code, value, depth - 1)
+            value is None or (not last and _mentions(value, name)) or not may_be_zero(code, value, depth - 1)
             for value in values
         ):
             return False
@@ -117,8 +169,8 @@ def is_arithmetic(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) 
     if any(isinstance(part, (ir.Lambda, ir.IfExp)) for part in below(node)):
         return False
     for name in _mentioned(node):
-        values = _assigned(parts, name)
-        if len(values) > 1 or any(value is None or name in _mentioned(value) for value in values):
+        values, last = _reaching(parts, name)
+        if len(values) > 1 or any(value is None or (not last and _mentions(value, name)) for value in values):
             return False
         if not all(value is not None and is_arithmetic(parts, value, depth - 1) for value in values):
             return False
@@ -138,8 +190,12 @@ def _is_shifted(node: ir.BinOp) -> bool:
     return node.op in ("+", "%") and not (number(node.left) is None and number(node.right) is None)
 
 
-def _mentioned(node: ir.Node) -> set[str]:
-    return {part.id for part in below(node) if type(part) is ir.Name}
+def _mentioned(node: ir.Node) -> list[ir.Name]:
+    return [part for part in below(node) if type(part) is ir.Name]
+
+
+def _mentions(node: ir.Node, name: ir.Name) -> bool:
+    return any(part.id == name.id for part in _mentioned(node))
 
 
 def names_in(node: ir.Node) -> tuple[ir.Node, ...]:

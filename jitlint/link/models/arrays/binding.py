@@ -132,8 +132,10 @@ def _missing(m: Machine, f: Frame, at: int, fn: ApiFunction, args: Args, bound: 
     """An argument without a default that is not given; only where the call names the function, and not another one that
     calls it with what is not known here."""
     given = {param.name for param, _ in bound}
-    wanted = (p.name for p in fn.parameters if not (p.optional or p.kind in _REST or p.name in given))
-    name = next(wanted, "")
+    belonging = lexicon().arrays.belonging.get(fn.name, "").split()
+    together = () if given.isdisjoint(belonging) else belonging
+    needed = [p.name for p in fn.parameters if not (p.optional or p.kind in _REST)]
+    name = next((name for name in (*needed, *together) if name not in given), "")
     if (
         not name
         or not fn.name.startswith(tuple(lexicon().arrays.of_arrays))

@@ -38,6 +38,8 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     if form is not None and whole and bound:
         return _joined(m, f, at, fn, bound, form)
     if fn.name in lexicon().arrays.windows and whole:
+        if windows.refused(m, f, at, fn, bound):
+            return True
         windows.check(m, f, at, fn, bound)
     _check_size(m, f, at, bound, lexicon().arrays.sized_by.get(fn.name, ""))
     if fn.name in lexicon().arrays.starts:

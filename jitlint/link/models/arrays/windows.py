@@ -1,8 +1,8 @@
 """Windows of arrays, that are read or written as a whole: those that reach beyond the end (layer: ``link``, room ``models``).
 
 JAX moves a window until it is inside. What it does: compares constant starts, and those that a loop counts, with known sizes, and
-starts that are drawn below a size with that size. What it does not: speak of a window that is larger than its array, which JAX
-refuses, or of starts that are computed otherwise.
+starts that are drawn below a size with that size; and says which windows JAX refuses, as they are larger than the array, or name
+other numbers of axes. What it does not: speak of starts that are computed otherwise.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.schema import ApiFunction
 from jitlint.infer.counted import Counted
+from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import OutOfBounds
-from jitlint.infer.values import Py, Value
+from jitlint.infer.values import Arr, Py, Seq, Tup, Value
 from jitlint.link.engine.counts import Plain
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -41,6 +42,46 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) 
             window = _Window(m, f, at, array, fn.name, size, length)
             if window.is_moved(start):
                 return
+
+
+def refused(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Whether a window has another number of axes than its array, or is larger."""
+    given = {param.name: value for param, value in bound}
+    array = given.get("operand")
+    dims = fitting.dims_of(array) if array is not None and fitting.is_array(array) else None
+    if array is None or not dims:
+        return False
+    for name in ("start_indices", "slice_sizes"):
+        count = _count(given[name]) if name in given else None
+        if count is not None and count != len(dims):
+            return fitting.report(
+                m, f, at, fn.name, "window-axes", f"{count} of {len(dims)} for {name}", array
+            )
+    window, place = _extent(given, dims)
+    if all(length is None or size is None or length <= size for length, size in zip(window, place)):
+        return False
+    return fitting.report(m, f, at, fn.name, "window", f"{shape_text(window)} of {shape_text(place)}", array)
+
+
+def _count(numbers: Value) -> int | None:
+    """For how many axes there is a number."""
+    if type(numbers) is Arr:
+        dims = fitting.dims_of(numbers) if fitting.is_array(numbers) else None
+        return dims[0] if dims is not None and len(dims) == 1 else None
+    items = iteration.known_items(numbers) if isinstance(numbers, (Tup, Seq)) else None
+    return None if items is None else len(items)
+
+
+def _extent(given: Mapping[str, Value], dims: Dims) -> tuple[Dims, Dims]:
+    """The sizes of a window, and those of its array that they must not exceed."""
+    update = given.get("update")
+    if update is not None:
+        written = fitting.dims_of(update) if fitting.is_array(update) else None
+        return (written, dims) if written is not None and len(written) == len(dims) else ((), ())
+    axis = fitting.int_of(given.get("axis", _FIRST))
+    if "slice_size" in given and axis is not None and -len(dims) <= axis < len(dims):
+        return (fitting.int_of(given["slice_size"]),), (dims[axis],)
+    return making.shape_of(given.get("slice_sizes")) or (), dims
 
 
 def _check_drawn(m: Machine, f: Frame, at: int, name: str, array: Value, given: Mapping[str, Value]) -> None:

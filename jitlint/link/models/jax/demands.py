@@ -24,6 +24,7 @@ from jitlint.infer.values import (
     Func,
     Inst,
     Map,
+    Partial,
     Py,
     Seq,
     Tree,
@@ -131,6 +132,8 @@ def check_choice(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
         report(m, f, at, spec.name, "no-scalar-choice", f"an array with {axes}", spec.params[0], value)
     elif spec.params[0] == "index" and value is not None and _is_real(value):
         report(m, f, at, spec.name, "no-index", "a float", spec.params[0], value)
+    elif isinstance(value, (Func, Partial, Xform)):
+        report(m, f, at, spec.name, "no-scalar-choice", "a function", spec.params[0])
 
 
 def refuses_bounds(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:

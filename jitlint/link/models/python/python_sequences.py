@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.infer.counted import ranging
+from jitlint.infer.events import Convert
 from jitlint.infer.lattice import join, joined, or_unknown, seq_element
 from jitlint.infer.values import (
     INT,
@@ -81,6 +82,8 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if type(value) is Inst:
             method = find_method(value, "__len__")
             return UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([value]))
+        if type(value) is Arr and value.rank == 0 and value.dtype != "key" and value.modes:
+            m.emit(f, Convert, at, value, to="len")
         if type(value) is Arr and value.dims and value.dims[0] is not None:
             return py(value.dims[0])
         if type(value) is Arr and value.about.rows is not None:

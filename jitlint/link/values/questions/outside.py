@@ -14,6 +14,7 @@ from jitlint.link.engine.counts import Plain
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import sizes
+from jitlint.link.values import fitting, paths
 from jitlint.link.values.questions import counting, drawing
 from jitlint.syntax import ir
 
@@ -55,6 +56,9 @@ def _check_counted(
 
 def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, value: Value) -> None:
     """Look at how the index of an array is written; a place that may be updated only remembers what is wrong."""
+    if type(obj) is Tup and type(node.obj) is ir.Attr and node.obj.name == "shape":
+        _check_shape(m, f, node, node.obj, obj, index)
+        return
     _check_drawn(m, f, node, obj, index)
     if type(index) is not Tup and not (type(index) is Py and index.kind == "int" and index.const is NO_CONST):
         return
@@ -63,6 +67,16 @@ def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, 
         value.beyond = size
     elif size:
         m.emit(f, OutOfBounds, node.at, obj, index="", size=size, update="")
+
+
+def _check_shape(m: Machine, f: Frame, node: ir.Sub, shape: ir.Attr, sizes_of: Tup, index: Value) -> None:
+    """Record a question for the size of an axis that the array does not have."""
+    rank, axis = len(sizes_of.items), fitting.int_of(index)
+    array = paths.peek(m, f, shape.obj)
+    if axis is None or -rank <= axis < rank or array is None or not fitting.is_array(array):
+        return
+    if fitting.rank_of(array) == rank:
+        fitting.report(m, f, node.at, "x.shape", "size-of", f"{axis} of {rank}", array)
 
 
 def _check_drawn(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value) -> None:
