@@ -45,7 +45,7 @@ def noisy(x, key):
 
 noisy(jnp.ones(3), jax.random.key(0))
 """,
-    outcome=Raises(("TypeError", "ValueError"), says=r"[Kk]ey"),
+    outcome=Raises(("TypeError", "ValueError", "flax.errors.InvalidRngError"), says=r"[Kk]ey"),
     since="0.1",
     reference="https://docs.jax.dev/en/latest/random-numbers.html",
 )

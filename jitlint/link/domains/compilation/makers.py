@@ -159,6 +159,8 @@ def _written(f: Frame, table: CodeTable, node: ir.Node | None) -> tuple[Birth, s
     if type(node) is ir.Name:
         values = table.bound.get(node.id, ())
         node = values[0] if len(values) == 1 else None
+    if isinstance(node, (ir.List, ir.Tuple)):
+        return next(filter(None, (_written(f, table, one) for one in node.elts)), None)
     if not isinstance(node, (ir.Lambda, ir.FuncDef)):
         return None
     written = table.module.functions[node.function].node

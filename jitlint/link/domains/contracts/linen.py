@@ -13,7 +13,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import weaken
 from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
-from jitlint.link.domains.contracts import idle, naming, scopes, variables
+from jitlint.link.domains.contracts import idle, naming, scopes, seeds, variables
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.frame import Args, Frame, Slot
@@ -48,6 +48,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     dotted, args, owner = library.dotted, library.args, library.owner
     if dotted in lexicon().contracts.running:
         variables.heard(m, f, library)
+        seeds.heard(m, f, library)
         _RUN.put(f, (_RUN.of(f) or frozenset()) | {library.at})
         if dotted == _APPLY:
             _APPLIED.put(f, {**(_APPLIED.of(f) or {}), library.at: args})

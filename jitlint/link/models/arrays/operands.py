@@ -46,7 +46,7 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
         return _one_start(m, f, at, fn, bound)
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
         if param.role in ("consumed-key", "key") and param.name == "key":
-            what = _no_key(value)
+            what = no_key(value)
             if what and not (what == _SEVERAL and (f.dispatched or fitting.asks_for_axes_of_keys(f))):
                 _report(m, f, at, fn, "no-key", param.name, what, value)
                 return True
@@ -62,8 +62,8 @@ def _check_size(m: Machine, f: Frame, at: int, bound: results.Bound, name: str) 
         m.emit(f, OutOfBounds, at, None, Confidence.LIKELY, largest=name)
 
 
-def _no_key(value: Value) -> str:
-    """What a value certainly is instead of a PRNG key, or ""."""
+def no_key(value: Value) -> str:
+    """What a value certainly is instead of one PRNG key, or ""."""
     if type(value) is Arr:
         return _no_key_array(value)
     if type(value) is Py and value.kind in _NO_KEYS and value.const is not NO_CONST:
