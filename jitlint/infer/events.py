@@ -20,6 +20,7 @@ from jitlint.infer.derivative_events import WrappedDifference as WrappedDifferen
 from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
 from jitlint.infer.number_events import CutNumbers as CutNumbers
 from jitlint.infer.number_events import FarNumbers as FarNumbers
+from jitlint.infer.number_events import InvertedBool as InvertedBool
 from jitlint.infer.number_events import PaddingIndex as PaddingIndex
 from jitlint.infer.number_events import StalledAverage as StalledAverage
 from jitlint.infer.number_events import UnstableLog as UnstableLog
@@ -440,6 +441,7 @@ AnyEvent = Union[
     PaddingIndex,
     LateBinding,
     StalledAverage,
+    InvertedBool,
     UnstableLog,
     WidenedArray,
     LateVariable,

@@ -61,3 +61,12 @@ class StalledAverage(Event):
 
     dtype: str = ""
     share: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InvertedBool(Event):
+    """``~`` of a Python bool. operand: how it is written, "" if that is no name. truth: True or False. result: what it gives."""
+
+    operand: str = ""
+    truth: str = ""
+    result: int = -2

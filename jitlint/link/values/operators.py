@@ -47,7 +47,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
-from jitlint.link.values.questions import about, counting
+from jitlint.link.values.questions import about, counting, inverted
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
     array_contains,
@@ -372,6 +372,8 @@ def _unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
     if t is Py:
         if type(a.const) in (int, float, bool) and op in "+-":
             return py(-a.const if op == "-" else +a.const)
+        if op == "~" and type(a.const) is bool:
+            inverted.check(m, f, at, a.const)
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
         return _sized(
