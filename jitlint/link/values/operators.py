@@ -372,8 +372,7 @@ def _unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
     if t is Py:
         if type(a.const) in (int, float, bool) and op in "+-":
             return py(-a.const if op == "-" else +a.const)
-        if op == "~" and type(a.const) is bool:
-            inverted.check(m, f, at, a.const)
+        inverted.check(m, f, at, op, a)
         return Py("int" if a.kind == "bool" else a.kind) if a.kind in NUMBER_KINDS else UNKNOWN
     if t is Arr or t is Tree:
         return _sized(

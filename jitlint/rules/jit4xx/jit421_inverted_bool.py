@@ -28,20 +28,18 @@ keep = jnp.logical_not(stop_on_failure) | failed
 ```
 """,
     bad="""\
-@functools.partial(jax.jit, static_argnames="strict")
 def weights(failed, strict):
     return jnp.where(~strict | failed, 1.0, 0.0)  # expect: JIT421
 
 
-weights(jnp.array([True, False]), strict=True)
+jax.jit(weights, static_argnames="strict")(jnp.array([True, False]), strict=True)
 """,
     good="""\
-@functools.partial(jax.jit, static_argnames="strict")
 def weights(failed, strict):
     return jnp.where((not strict) | failed, 1.0, 0.0)
 
 
-weights(jnp.array([True, False]), strict=True)
+jax.jit(weights, static_argnames="strict")(jnp.array([True, False]), strict=True)
 """,
     outcome=Advisory("Python turns the bits round before JAX sees anything"),
     since="0.1",

@@ -168,13 +168,18 @@ def is_arithmetic(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) 
         return False
     if any(isinstance(part, (ir.Lambda, ir.IfExp)) for part in below(node)):
         return False
-    for name in _mentioned(node):
-        values, last = _reaching(parts, name)
-        if len(values) > 1 or any(value is None or (not last and _mentions(value, name)) for value in values):
-            return False
-        if not all(value is not None and is_arithmetic(parts, value, depth - 1) for value in values):
-            return False
-    return True
+    return all(_is_set_once(parts, name, depth) for name in _mentioned(node))
+
+
+def _is_set_once(parts: Sequence[ir.Node], name: ir.Name, depth: int) -> bool:
+    """Whether a variable is what the function gets, or one expression that is computed from it."""
+    values, last = _reaching(parts, name)
+    value = values[0] if values else None
+    if not values:
+        return True
+    if len(values) > 1 or value is None or (not last and _mentions(value, name)):
+        return False
+    return is_arithmetic(parts, value, depth - 1)
 
 
 def _keeps_away(code: Code, part: ir.Node, depth: int) -> bool:

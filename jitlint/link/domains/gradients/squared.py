@@ -23,14 +23,17 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     if last_name(call.func) not in lexicon().gradients.roots or not under:
         return None
     squares = [part for part in code.parts if _is_squared(code, part, call)]
-    divisors = [one for part in code.parts for one in _divisors(part)]
-    if not squares or any(part is square for one in divisors for part in below(one) for square in squares):
-        return None  # what something is divided by is not zero
-    if not spelling.may_be_zero(code, under[0]):
+    if not squares or _divides(code, squares) or not spelling.may_be_zero(code, under[0]):
         return None
     summed = spelling.operand_of(under[0]) if type(under[0]) is ir.Call else under
     words = spelling.in_words([zero for one in summed for zero in spelling.factors(one)])
     return spelling.Hole(call.at, last_name(call.func), words, spelling.names_in(under[0]), edge="**")
+
+
+def _divides(code: spelling.Code, squares: list[ir.Node]) -> bool:
+    """Whether something is divided by a square, or its logarithm is taken: then it is not zero."""
+    inner = [part for node in code.parts for one in _divisors(node) for part in below(one)]
+    return any(part is square for part in inner for square in squares)
 
 
 def _divisors(part: ir.Node) -> list[ir.Node]:

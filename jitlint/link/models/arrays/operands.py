@@ -37,13 +37,15 @@ def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, 
     form = lexicon().arrays.joins.get(fn.name)
     if form is not None and whole and bound:
         return _joined(m, f, at, fn, bound, form)
-    if fn.name in lexicon().arrays.windows and whole:
-        if windows.refused(m, f, at, fn, bound):
-            return True
-        windows.check(m, f, at, fn, bound)
+    if fn.name in lexicon().arrays.windows and whole and windows.check(m, f, at, fn, bound):
+        return True
     _check_size(m, f, at, bound, lexicon().arrays.sized_by.get(fn.name, ""))
     if fn.name in lexicon().arrays.starts:
         return _one_start(m, f, at, fn, bound)
+    return _lacks_key(m, f, at, fn, bound)
+
+
+def _lacks_key(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
     for param, value in bound if fn.result.kind != "same" else ():  # what only copies takes anything
         if param.role in ("consumed-key", "key") and param.name == "key":
             what = no_key(value)

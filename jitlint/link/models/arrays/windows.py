@@ -27,40 +27,45 @@ from jitlint.link.values.questions import counting, derivatives, drawing
 _FIRST: Final = Py("int", 0)
 
 
-def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> None:
-    """Record a window that JAX moves."""
+def check(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Record a window that JAX moves, or refuses; whether it is refused."""
     given = {param.name: value for param, value in bound}
     array = given.get("operand")
-    if array is not None and fitting.is_sure(array):
+    if array is None or not fitting.is_array(array):
+        return False
+    if _refused(m, f, at, fn.name, array, given):
+        return True
+    if fitting.is_sure(array):
         _check_drawn(m, f, at, fn.name, array, given)
-    dims = fitting.dims_of(array) if array is not None and fitting.is_sure(array) else None
-    if array is None or dims is None or "allow_negative_indices" in given:
+        _check_moved(m, f, at, fn.name, array, given)
+    return False
+
+
+def _check_moved(m: Machine, f: Frame, at: int, name: str, array: Value, given: Mapping[str, Value]) -> None:
+    dims = fitting.dims_of(array)
+    if dims is None or "allow_negative_indices" in given:
         return
     for axis, start, length in _windows(given):
         size = dims[axis] if -len(dims) <= axis < len(dims) else None
         if size is not None and length is not None and length <= size:
-            window = _Window(m, f, at, array, fn.name, size, length)
+            window = _Window(m, f, at, array, name, size, length)
             if window.is_moved(start):
                 return
 
 
-def refused(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+def _refused(m: Machine, f: Frame, at: int, api: str, array: Value, given: Mapping[str, Value]) -> bool:
     """Whether a window has another number of axes than its array, or is larger."""
-    given = {param.name: value for param, value in bound}
-    array = given.get("operand")
-    dims = fitting.dims_of(array) if array is not None and fitting.is_array(array) else None
-    if array is None or not dims:
+    dims = fitting.dims_of(array)
+    if not dims:
         return False
     for name in ("start_indices", "slice_sizes"):
         count = _count(given[name]) if name in given else None
         if count is not None and count != len(dims):
-            return fitting.report(
-                m, f, at, fn.name, "window-axes", f"{count} of {len(dims)} for {name}", array
-            )
+            return fitting.report(m, f, at, api, "window-axes", f"{count} of {len(dims)} for {name}", array)
     window, place = _extent(given, dims)
     if all(length is None or size is None or length <= size for length, size in zip(window, place)):
         return False
-    return fitting.report(m, f, at, fn.name, "window", f"{shape_text(window)} of {shape_text(place)}", array)
+    return fitting.report(m, f, at, api, "window", f"{shape_text(window)} of {shape_text(place)}", array)
 
 
 def _count(numbers: Value) -> int | None:

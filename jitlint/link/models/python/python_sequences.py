@@ -82,12 +82,8 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if type(value) is Inst:
             method = find_method(value, "__len__")
             return UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([value]))
-        if type(value) is Arr and value.rank == 0 and value.dtype != "key" and value.modes:
-            m.emit(f, Convert, at, value, to="len")
-        if type(value) is Arr and value.dims and value.dims[0] is not None:
-            return py(value.dims[0])
-        if type(value) is Arr and value.about.rows is not None:
-            return Py("int", counted=value.about.rows)
+        if type(value) is Arr:
+            return _rows(m, f, at, value)
         if type(value) is Py:
             return py(len(value.const)) if isinstance(value.const, (str, bytes)) else INT
         items = iteration.known_items(value)
@@ -96,6 +92,15 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
         return UNKNOWN if value is UNKNOWN else INT
 
     return each(or_unknown(argument(args, 0)), one)
+
+
+def _rows(m: Machine, f: Frame, at: int, array: Arr) -> Value:
+    """How long an array is along its first axis, if it has one."""
+    if array.rank == 0 and array.dtype != "key" and array.modes:
+        m.emit(f, Convert, at, array, to="len")
+    if array.dims and array.dims[0] is not None:
+        return py(array.dims[0])
+    return INT if array.about.rows is None else Py("int", counted=array.about.rows)
 
 
 def converter(kind: str) -> Handler:

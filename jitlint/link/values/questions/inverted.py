@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import InvertedBool
+from jitlint.infer.values import Py
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import path_text
@@ -15,8 +16,11 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 
-def check(m: Machine, f: Frame, at: int, const: bool) -> None:
+def check(m: Machine, f: Frame, at: int, op: str, operand: Py) -> None:
     """Record that the bits of a truth value are turned round."""
+    const = operand.const
+    if op != "~" or type(const) is not bool:
+        return
     code = f.fn.parts if f.fn is not None else below(f.module.tree.body)
     node = next((part for part in code if type(part) is ir.UnaryOp and part.at == at), None)
     if node is None or any(
