@@ -69,7 +69,7 @@ class Retraces:
     """The flagged call makes JAX trace (and compile) the same code again although nothing new was asked for.
 
     Shown by counting traces within one run. why: ``again`` for the same arguments, or for ever new values of ``static``
-    arguments, or for ever new ``shapes``.
+    arguments, or for ever new ``shapes``, or for ever new ``metadata``, which belong to the structure of a pytree.
     """
 
     why: str = "again"
@@ -81,8 +81,11 @@ class Retraces:
 class Retypes:
     """The object that the flagged call makes has fields of another dtype, or weak type, than the one that follows.
 
-    Shown by two traces of one function that differ in nothing but the types of fields of such objects.
+    Shown by two traces of one function that differ in nothing but the types of fields of such objects. called: it is not made by
+    the flagged call, but is an argument of it, and is set to what comes back.
     """
+
+    called: bool = False
 
     words: ClassVar[str] = (
         "A compiled function is traced for the types that the object starts with, and again for those that follow."

@@ -10,7 +10,7 @@ import itertools
 import linecache
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jitlint.base.outcome import (
@@ -271,12 +271,19 @@ def _retraces(outcome: Retraces, statement: Statement, runs: Runs) -> str | None
 def _retypes(outcome: Retypes, statement: Statement, runs: Runs) -> str | None:
     if not _ran(runs.jitted, statement):
         return None
+    if outcome.called:
+        own = [trace for trace in runs.jitted.traces if any(map(statement.is_at, trace.stack[:1]))]
+        return _types_differ(own, "")
     start = statement.columns[1] if statement.columns is not None else 0
     made = _CLASS.search(linecache.getline(statement.path, statement.line), start)
     if made is None:
         return None
-    owner = made[1].rpartition(".")[2] + "."
-    for one, other in itertools.combinations(runs.jitted.traces, 2):
+    return _types_differ(runs.jitted.traces, made[1].rpartition(".")[2] + ".")
+
+
+def _types_differ(traces: Sequence[Trace], owner: str) -> str | None:
+    """Two traces of one function, for other types of an argument or of a field. owner: how its name begins."""
+    for one, other in itertools.combinations(traces, 2):
         before, after = dict(one.types), dict(other.types)
         differing = [name for name in sorted(before.keys() & after.keys()) if before[name] != after[name]]
         if one.function == other.function and one.static == other.static and len(before) == len(after):
@@ -318,7 +325,8 @@ def _is_why(outcome: Retraces, traces: list[Trace], seen: Observation, statement
     """Whether the traces are there for the predicted reason."""
     if outcome.why == "again":
         return len(traces) - len({trace.shapes for trace in traces}) >= TRACES - 1
-    kinds = {trace.static if outcome.why == "static" else trace.shapes for trace in traces}
+    told = {"static": ("static",), "metadata": ("static", "shapes")}.get(outcome.why, ("shapes",))
+    kinds = {tuple(getattr(trace, field) for field in told) for trace in traces}
     if len(kinds) < TRACES:
         return False
     varied = seen.varied.get(statement.number, {}).values()

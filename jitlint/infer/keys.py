@@ -16,6 +16,8 @@ from jitlint.infer.values import Value
 USES: Final = "$keys"
 """The name under which a scope holds its `KeyUses`."""
 
+TYPED: Final = "key"
+"""The function of ``jax.random`` that makes keys with a data type of their own."""
 COPIES: Final = "copies"
 """The step from a key to an array that holds nothing but it."""
 
@@ -42,13 +44,20 @@ class Key:
 
 
 class KeyNames:
-    """The names that one session has given. count: of those that stand for a key that is no other."""
+    """The names that one session has given. count: of those that stand for a key that is no other. makers: the functions that
+    made a key which is derived from none."""
 
-    __slots__ = ("_known", "count")
+    __slots__ = ("_known", "count", "makers")
 
     def __init__(self) -> None:
         self.count = 0
+        self.makers: dict[Key, set[str]] = {}
         self._known: dict[tuple[Any, ...], Key] = {}
+
+    def is_typed(self, key: Key) -> bool:
+        """Whether a key certainly has a data type of its own, and is no array of numbers."""
+        made = [self.makers.get(root_of(member)) for member in members_of(key)]
+        return all(names == {TYPED} for names in made)
 
     def fresh(self) -> Key:
         """The name of a key that is no other key."""

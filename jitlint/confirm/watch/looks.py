@@ -205,20 +205,25 @@ _DEEPEST = 4
 
 
 def typed_fields(frame: FrameType) -> frozenset[tuple[str, str]]:
-    """The types of the tracers among the fields of a function's arguments, by ``Class.field``."""
+    """The types of the tracers among a function's arguments, by name, and among their fields, by ``Class.field``."""
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    found: set[tuple[str, str]] = set()
-    todo = [(frame.f_locals.get(name), 0) for name in names]
+    given = {name: frame.f_locals.get(name) for name in names}
+    found = {(name, _type_of(value)) for name, value in given.items() if isinstance(value, jax.core.Tracer)}
+    todo = [(value, 0) for value in given.values()]
     while todo:
         value, depth = todo.pop()
         if depth < _DEEPEST:
             for name, part in _fields(value):
                 if isinstance(part, jax.core.Tracer):
-                    weak = " weak" if getattr(part, "weak_type", False) else ""
-                    found.add((f"{type(value).__name__}.{name}", f"{part.dtype}{list(part.shape)}{weak}"))
+                    found.add((f"{type(value).__name__}.{name}", _type_of(part)))
                 todo.append((part, depth + 1))
     return frozenset(found)
+
+
+def _type_of(tracer: Any) -> str:
+    weak = " weak" if getattr(tracer, "weak_type", False) else ""
+    return f"{tracer.dtype}{list(tracer.shape)}{weak}"
 
 
 def _fields(value: Any) -> list[tuple[str, Any]]:

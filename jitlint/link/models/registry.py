@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Optional
 
+import msgspec
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import ApiMisuse
@@ -31,9 +33,10 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.domain import Store
+from jitlint.link.engine.events import tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.arrays import arrays, binding, layers, numpy_calls, results, shape_calls
+from jitlint.link.models.arrays import arrays, binding, layers, making, numpy_calls, results, shape_calls
 from jitlint.link.models.jax import (
     boundaries,
     carries,
@@ -51,7 +54,7 @@ from jitlint.link.models.trees import leaves
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import callbacks, classes, hashing
-from jitlint.link.values.library_objects import made, makes_initialiser, variable
+from jitlint.link.values.library_objects import is_initialiser, made, makes_initialiser, variable
 from jitlint.link.values.questions import sorting
 from jitlint.syntax import ir
 
@@ -89,7 +92,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
         if args.kw:
             args = _asked_leaves(m, f, at, args)
         out = arrays.call_api(m, f, at, fn, args)
-        return ExtInst(dotted) if makes_initialiser(dotted, out) else out
+        return making.initialiser(dotted, args) if makes_initialiser(dotted, out) else out
     if m.catalogue.constant(dotted) == "dtype" and args.pos:
         return _dtype_call(m, f, dotted, args)
     numpy = m.catalogue.numpy(dotted)
@@ -233,7 +236,7 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
         modes |= traced_modes(value, 2) & ~VARIES
         why = why or why_of(value)
     m.domains.on_library(f, at, f"{obj.dotted}.__call__", args, owner=obj)
-    sized = layers.called(m, f, at, obj, args)
+    sized = _initialised(m, f, at, obj, args) if is_initialiser(obj) else layers.called(m, f, at, obj, args)
     if sized is not None:
         return sized
     if any(obj.dotted.startswith(p) for p in m.transforms.modules):
@@ -243,6 +246,17 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
         return Tree(modes | f.world.here, why, f.world.level, GUESSED)
     first = args.pos[0] if args.pos else UNKNOWN
     return first if type(first) in (Func, Class) and len(args.pos) == 1 and not args.kw else UNKNOWN
+
+
+def _initialised(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value | None:
+    """What an initialiser draws, or fills: numbers of a shape, as `jax.random.normal` does."""
+    fn = m.catalogue.function(making.DRAWS)
+    drawn = making.drawn(obj, args)
+    if fn is None or drawn is None:
+        return None
+    if tracer_inside(drawn.pos[1]) is not None:
+        fn = msgspec.structs.replace(fn, name=obj.dotted)
+    return arrays.call_api(m, f, at, fn, drawn)
 
 
 def _pulled_back(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:

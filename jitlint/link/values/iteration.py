@@ -236,6 +236,8 @@ def _fitting(value: Value, count: int) -> Sequence[Value]:
 def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int | None) -> list[Value]:
     items = known_items(value) if type(value) is not Map else None
     level = f.world.level
+    if items is None and star is not None and type(value) is Arr:
+        items = _rows(m, f, at, value)
     if items is not None:
         if star is None:
             if len(items) == count:
@@ -248,6 +250,20 @@ def _unpacked(m: Machine, f: Frame, at: int, value: Value, count: int, star: int
         return [keys.item(m, value, i) for i in range(count)]
     one = _any_unpacked(m, f, at, value)
     return [Seq("list", None, one, level, f.token) if i == star else one for i in range(count)]
+
+
+_MOST_ROWS: Final = 16
+"""So many rows of an array are told from each other."""
+
+
+def _rows(m: Machine, f: Frame, at: int, array: Arr) -> list[Value] | None:
+    """The rows of an array, or the keys in one, if it is known how many there are."""
+    count = array.dims[0] if array.dims else None
+    if count is None or count > _MOST_ROWS:
+        return None
+    if array.key is not None:
+        return [keys.item(m, array, i) for i in range(count)]
+    return [_of_array(m, f, at, array, True) for _ in range(count)]
 
 
 def _check_parts(m: Machine, f: Frame, at: int, value: Value, count: int) -> None:

@@ -94,7 +94,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
         ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|0-d array|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
         r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|must be same dtype|: 'float' and 'dict'|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|ndim to be equal|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
-        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|slice_sizes must be less|limit_indices must be|update shape must be smaller|number of operand dimensions|safe_map|tuple index out of range|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed",
+        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|PRNGKey dtype|slice_sizes must be less|limit_indices must be|update shape must be smaller|number of operand dimensions|safe_map|tuple index out of range|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -238,6 +238,11 @@ def check(event: ApiMisuse) -> Report | None:
     first, _, second = event.detail.partition(" and ")
     if event.parameter == "kind":
         return Report(f"{api} does not work on {_KINDS[first]}", _instead_of(event.api, first))
+    if event.parameter == "key":
+        return Report(
+            f"{api} needs numbers, but a PRNG key has none that NumPy knows",
+            "`jax.random.key_data(key)` gives them, and `jax.random.wrap_key_data` makes a key of them",
+        )
     if event.parameter == "integers":
         return Report(
             f"{api} wants integers as `{event.detail}`, but gets floats",

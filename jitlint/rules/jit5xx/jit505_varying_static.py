@@ -52,6 +52,7 @@ for i in range(5):
     x = step(x, turn=i)
 """,
     outcome=Retraces("static"),
+    cases={"metadata": Retraces("metadata")},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static",
 )
@@ -77,7 +78,9 @@ def check(event: VaryingArgument) -> Report | None:
         return Report(
             f"`{event.how}` keeps{named} beside its children, as a part of its type, and each turn changes it: JAX compiles for"
             " each value",
-            "let `tree_flatten` give it as a child, as an array: `jnp.asarray(0)` to begin with",
+            "make it a child, as an array, `jnp.asarray(0)` to begin with: without `pytree_node=False` or `static=True`, or as "
+            "`tree_flatten` gives it",
+            case="metadata",
         )
     if event.problem == "number":
         return Report(

@@ -16,6 +16,9 @@ RULE = Rule(
 A compiled program is made for the dtypes of its arguments, and whether these are weak is part of them. A Python number
 in a state is weakly typed: `0.0` is a `float32` that gives way to others.
 
+Arrays of another type are taken for what they are as well: what begins in 16 bits and comes back in 32 is compiled for twice,
+and twice as large from then on.
+
 When the next state holds what was computed from an array, its type is no longer weak, and the step that takes the state
 is traced and compiled a second time. A program that was compiled ahead of time refuses it.
 """,
@@ -61,6 +64,7 @@ for _ in range(2):
     state = step(state, jnp.ones(3))
 """,
     outcome=Retypes(),
+    cases={"renewed": Retypes(called=True)},
     since="0.2",
     reference="https://docs.jax.dev/en/latest/type_promotion.html#weak-types",
 )
@@ -68,7 +72,13 @@ for _ in range(2):
 
 @RULE.on(DriftingState)
 def check(event: DriftingState) -> Report | None:
-    """Report the place where the first state is made."""
+    """Report the place where the first state is made, or where a variable is renewed."""
+    if not event.owner:
+        return Report(
+            f"{event.fields} begins as {event.before} and comes back as {event.after}, so the next call compiles again",
+            f"give back the type that it had, `x.astype(old.dtype)`, or start with {event.after}",
+            case="renewed",
+        )
     return Report(
         f"this `{event.owner}` has {event.fields} as {event.before}, later ones as {event.after}, so what takes both is "
         "compiled twice",

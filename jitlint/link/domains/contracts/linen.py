@@ -18,6 +18,7 @@ from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration
 
 LINEN: Final = "flax.linen."
@@ -37,6 +38,7 @@ _STARTED: Final = Slot[dict[int, Args]]()
 """Where modules are initialised, and with what."""
 _PARAM: Final = "flax.linen.Module.param"
 _MAKE_KEY: Final = "flax.linen.Module.make_rng"
+_HAS_KEY: Final = "has_rng"
 _PARAMS: Final = "params"
 _COLLECTION: Final = "collection"
 _RUN: Final = Slot[frozenset[int]]()
@@ -59,6 +61,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         _note_parameters(f, library.at, dotted)
     elif dotted == _MAKE_KEY:
         _note(f, idle.drawn(f, library.at, dotted))
+        _note(f, _stream(m, f, library.at, args))
     elif owner is None and type(library.result) is ExtInst:
         naming.made(m, f, library)
         if dotted in lexicon().contracts.compact_layers and args.kw_more is None:
@@ -84,6 +87,16 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
             _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
             _applied(m, f, library.at, owner, args)
+
+
+def _stream(m: Machine, f: Frame, at: int, args: Args) -> Need | None:
+    """The stream of keys that a module asks for by its name, unless it asks first whether there is one."""
+    name = const_of(args.get(0, "name") or Py("str", _PARAMS))
+    asks = (last_name(part) == _HAS_KEY for fn in f.module.functions for part in fn.parts)
+    if any(asks) or m.guards or type(name) is not str:
+        return None
+    level = weaken(f.confidence, 1) if f.sided else f.confidence
+    return Need("rngs", name, _MAKE_KEY, f.module.name, at, f.qualname, level, sure=not f.sided)
 
 
 def _remember(layer: ExtInst, dotted: str, args: Args) -> None:

@@ -7,7 +7,8 @@ follow what is done to it in between; a compiled function gives buffers of their
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
@@ -15,20 +16,23 @@ from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext, Func
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax.train_states import STATE, is_state
-from jitlint.link.tables.ir_walk import bound_by, path_text
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, path_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _DEPTH: Final = 6
+_CLS: Final = "cls"
 
 
 class _Code(NamedTuple):
-    """Code in which an expression stands: a function's, a method's of ``cls``, or a module's."""
+    """Code in which an expression stands: a function's, a method's of ``cls``, or a module's. given: what a call gives to the
+    parameters of the function, and where that stands."""
 
     m: Machine
     module: ModuleInfo
     parts: Sequence[ir.Node]
     cls: ClassInfo | None = None
+    given: Mapping[str, tuple[_Code, ir.Node]] = MappingProxyType({})
 
     def last_value(self, name: str, before: int) -> ir.Node | None:
         """What a variable was set to last, above a place; None if that is not written as one expression."""
@@ -106,7 +110,8 @@ def _held(code: _Code, node: ir.Node) -> Sequence[ir.Node]:
     if type(node) is not ir.Call or type(node.func) is not ir.Name or any(a.star for a in node.args):
         return ()
     made = code.module.scope.vars.get(node.func.id)
-    plain = type(made) is Class and made.info.shape and "__init__" not in made.info.namespace
+    info = made.info if type(made) is Class else code.cls if node.func.id == _CLS else None
+    plain = info is not None and info.shape and "__init__" not in info.namespace
     return [arg.value for arg in node.args] if plain else ()
 
 
@@ -133,7 +138,11 @@ def _is_optimised(code: _Code, name: str) -> bool:
 
 def _is_optimiser(code: _Code, node: ir.Node | None, before: int) -> bool:
     if type(node) is ir.Name:
-        node = code.last_value(node.id, before)
+        value = code.last_value(node.id, before)
+        if value is None and node.id in code.given:
+            outer, value = code.given[node.id]
+            return _is_optimiser(outer, value, value.at)
+        node = value
     if type(node) is not ir.Call:
         return False
     fn, returned = _only_return(code, node)
@@ -190,7 +199,13 @@ def _returned(code: _Code, node: ir.Node, depth: int) -> str:
     fn, returned = _only_return(code, node)
     if fn is None or returned is None:
         return ""
-    return _shared(_Code(code.m, fn.module, fn.parts), returned.value, returned.at, depth - 1)
+    method = fn.values[0] if fn.values else None
+    owner = method.owner if method is not None else None
+    params = fn.node.params[1:] if owner is not None else fn.node.params
+    pairs = by_parameter(node, params) if type(node) is ir.Call else ()
+    given = {name: (code, value) for name, value in pairs if name}
+    inner = _Code(code.m, fn.module, fn.parts, owner, given)
+    return _shared(inner, returned.value, returned.at, depth - 1)
 
 
 def _only_return(code: _Code, node: ir.Node) -> tuple[FuncInfo | None, ir.Return | None]:

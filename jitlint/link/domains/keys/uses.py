@@ -13,7 +13,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ConstantKey, KeyReuse
-from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, descends, members_of
+from jitlint.infer.keys import USES, Either, Key, KeyUses, Use, descends, members_of, root_of
 from jitlint.infer.places import Step
 from jitlint.infer.values import (
     NO_CONST,
@@ -97,6 +97,13 @@ def _folded(k: Ledger, f: Frame, at: int, parent: Key, name: str) -> None:
 
 
 def _made(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:
+    made = _named(k, f, at, short, args, out)
+    for key in keys_of(made):
+        k.m.keys.makers.setdefault(root_of(key), set()).add(short)
+    return made
+
+
+def _named(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> Value:
     seed = args.get(0, "seed")
     const = seed.const if type(seed) is Py else NO_CONST
     if type(out) is not Arr:

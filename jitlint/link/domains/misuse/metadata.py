@@ -2,14 +2,14 @@
 
 What a flatten function gives beside the children belongs to the type of an object. An array there is compared with that of
 the next object, and has no truth to give; with the same object nothing is compared. A number there that each turn
-of a loop counts on makes JAX compile in each. What it does: looks at objects that come to a compiled function, and come back.
-What it does not: look at fields that are declared as static, see `static_fields`.
+of a loop counts on makes JAX compile in each. What it does: looks at objects that come to a compiled function, and come back, or get another number between two calls.
+What it does not: speak of arrays in fields that are declared as static, see `static_fields`.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse, VaryingArgument
@@ -19,10 +19,11 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names
+from jitlint.link.tables.ir_walk import bound_names, last_name, path_text
 from jitlint.link.values import flattening
 from jitlint.link.values.questions.registering import is_in_type
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 
 def check(m: Machine, f: Frame, transformed: Transformed) -> None:
@@ -63,22 +64,62 @@ def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> No
     if not f.loops or f.world.level or not spec.strict or not spec.modes & S:
         return
     results = result.items if type(result) is Tup else (result,)
-    for old in _replaced(f, transformed):
-        name = next(filter(None, (_counted(old, new) for new in results)), "")
+    found = ((old, _counted(old, new)) for old in _taken_over(f, transformed) for new in results)
+    for cls, name in (*((old.cls.name, name) for old, name in found), *_replaced(m, f, transformed)):
         if name:
             m.emit(
                 f, VaryingArgument, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
-                problem="metadata", parameter=name, how=old.cls.name,
+                problem="metadata", parameter=name, how=cls,
             )  # fmt: skip
             return
 
 
-def _replaced(f: Frame, transformed: Transformed) -> list[Inst]:
+def _replaced(m: Machine, f: Frame, transformed: Transformed) -> Iterator[tuple[str, str]]:
+    """Class and static field of the objects among the arguments of a call that the loop around gives a new value of that field
+    at every turn: ``state = state.replace(epoch=state.epoch + 1)``."""
+    call = m.texts.table(f).calls.get(transformed.inner.steps[-1].at)
+    named = (
+        [arg.value.id if type(arg.value) is ir.Name else "" for arg in call.args] if call is not None else []
+    )
+    for variable, value in zip(named, transformed.args.pos):
+        if variable and type(value) is Inst:
+            static = flattening.static_names(value)
+            for field in _renewed(f, variable) if static else ():
+                if field in static:
+                    yield value.cls.name, field
+
+
+def _renewed(f: Frame, variable: str) -> Iterator[str]:
+    """The fields of an object that the loop around computes from what they were, or from its own variable."""
+    turned = {name for loop in f.loops if type(loop) is ir.For for name in _names([loop.target])}
+    for node in below(f.loops[0]):
+        for field, given in _new_fields(node, variable):
+            read = {path_text(part) for part in below(given)}
+            if f"{variable}.{field}" in read or turned & read:
+                yield field
+
+
+def _new_fields(node: ir.Node, variable: str) -> Iterator[tuple[str, ir.Node]]:
+    """The fields of an object for which a statement sets its variable to one with other values, and those."""
+    made = node.value if type(node) is ir.Assign and _names(node.targets) == {variable} else None
+    if type(made) is not ir.Call or last_name(made.func) != "replace":
+        return
+    first = made.args[0].value if made.args and not made.args[0].name else None
+    owner = made.func.obj if type(made.func) is ir.Attr else None
+    if variable in (path_text(first), path_text(owner)):
+        yield from ((arg.name, arg.value) for arg in made.args if arg.name)
+
+
+def _names(targets: Sequence[ir.Node]) -> set[str]:
+    return {name.id for name in bound_names(targets)}
+
+
+def _taken_over(f: Frame, transformed: Transformed) -> list[Inst]:
     """The objects among the arguments of a call whose variables are set to what it gives."""
     node = surroundings.statement(f)
     if type(node) is not ir.Assign or type(node.value) is not ir.Call:
         return []
-    bound = {name.id for name in bound_names(node.targets)}
+    bound = _names(node.targets)
     names = [arg.value.id if type(arg.value) is ir.Name else "" for arg in node.value.args]
     given = zip(names, transformed.args.pos)
     return [value for name, value in given if name in bound and type(value) is Inst]

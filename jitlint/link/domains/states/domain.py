@@ -16,7 +16,7 @@ from jitlint.infer.events import DriftingState
 from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import NO_CONST, UNKNOWN, Arr, Class, Func, Inst, Py, S, Tup, Value, alternatives
-from jitlint.link.domains.states import counts
+from jitlint.link.domains.states import counts, renewed
 from jitlint.link.engine.domain import Activation, Domain, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -80,6 +80,7 @@ class States(Domain[Places]):
         target = transformed.x.target
         if type(target) is Func:
             self._crosses(f, transformed, [result], target.fn.id)
+        renewed.check(self.m, f, transformed, result)
 
     def _crosses(self, f: Frame, transformed: Transformed, values: list[Value], maker: int | None) -> None:
         if not f.world.level and transformed.inner.world.here & S:

@@ -193,11 +193,12 @@ def _array_of(
 def _cut(fn: ApiFunction, bound: results.Bound, receiver: Arr | None, out: Seq) -> Seq:
     """What an array is cut into, one by one if it is known how many there are."""
     found = shapes.pieces(fn, bound, receiver)
-    if found is None or type(out.rest) is not Arr:
+    array = receiver if receiver is not None else bound[0][1] if bound else None
+    if found is None or type(out.rest) is not Arr or type(array) is not Arr:
         return out
     items: list[Value] = []
     for dims in found:
-        item = reshaped(out.rest, out.rest.dtype, len(dims))
+        item = reshaped(out.rest, array.dtype, len(dims))
         item.dims = fitting.known(dims)
         items.append(item)
     return Seq(out.kind, items, None, out.level, out.token)

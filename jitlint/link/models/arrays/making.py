@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Final
 
 from jitlint.infer.dims import Dims
-from jitlint.infer.values import NONE, Arr, Py, Seq, Tup, Value, const_of
+from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Py, Seq, Tup, Value, const_of
+from jitlint.link.engine.frame import Args
 from jitlint.link.values import fitting
 
 
@@ -214,3 +215,23 @@ def _nested(value: Value | None) -> Dims | None:
         if len(inner) == 1 and None not in inner:
             return (len(items), *(inner.pop() or ()))
     return None
+
+
+DRAWS: Final = "jax.random.normal"
+"""What an initialiser is like, once it is made."""
+_DTYPE: Final = "dtype"
+
+
+def initialiser(dotted: str, args: Args) -> ExtInst:
+    """An initialiser is made, perhaps for another data type than that of most."""
+    given = args.kw.get(_DTYPE, UNKNOWN if len(args.pos) > 1 or args.kw_more is not None else None)
+    return ExtInst(dotted, None if given is None else {_DTYPE: given})
+
+
+def drawn(initialiser: ExtInst, args: Args) -> Args | None:
+    """The arguments of a call of an initialiser, as those of a draw; None where they are not all known."""
+    key, shape, dtype = (args.get(i, name) for i, name in enumerate(("key", "shape", _DTYPE)))
+    if key is None or shape is None or args.more is not None or args.kw_more is not None:
+        return None
+    dtype = initialiser.attrs.get(_DTYPE) if dtype is None else dtype
+    return Args([key, shape], {} if dtype is None else {_DTYPE: dtype})

@@ -48,7 +48,20 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
         found = direct or tracer_inside(value)
         if found is not None:
             return _of_tracer(m, f, at, fn, value, found, direct is not None)
+    if fn.behaviour == "raises" and any(_is_key(m, f, at, fn, value) for value in values):
+        return UNKNOWN
     return _of_host(m, f, fn, args)
+
+
+def _is_key(m: Machine, f: Frame, at: int, fn: NumpyFunction, value: Value) -> bool:
+    """Whether NumPy is to convert a key, which has a data type that only JAX knows."""
+    found = (
+        type(value) is Arr
+        and fitting.is_array(value)
+        and value.key is not None
+        and m.keys.is_typed(value.key)
+    )
+    return found and fitting.report(m, f, at, fn.name, "key", "", value)
 
 
 def _of_tracer(

@@ -275,10 +275,21 @@ def _drawing_layer(
     `flax.nnx` differentiates itself, it differentiates by the parameters alone."""
     if type(value) is ExtInst and value.dotted in lexicon().contracts.holds_keys and DRY not in value.attrs:
         return path, "key", value
-    if type(value) is not Inst or value.cls.role != "nnx" or not x.spec.name.startswith("jax.") or not depth:
+    if not x.spec.name.startswith("jax.") or not depth:
         return None
-    found = (_drawing_layer(x, part, f"{path}.{name}", depth - 1) for name, part in value.attrs.items())
+    found = (_drawing_layer(x, part, f"{path}{name}", depth - 1) for name, part in _held(value))
     return next((one for one in found if one is not None), None)
+
+
+def _held(value: Value) -> list[tuple[str, Value]]:
+    """What a module of `flax.nnx` holds, or a list of such."""
+    if type(value) is Inst and value.cls.role == "nnx":
+        return [(f".{name}", part) for name, part in value.attrs.items()]
+    if not isinstance(value, (Seq, Tup)):
+        return []
+    rest = value.rest if type(value) is Seq else None
+    items = value.items if value.items is not None else [] if rest is None else [rest]
+    return [(f"[{i}]", part) for i, part in enumerate(items)]
 
 
 def _whole(value: Value) -> str:

@@ -340,7 +340,7 @@ def _to_numpy(value: Value) -> Value:
     if type(value) is Tree:
         return UNKNOWN  # NumPy arrays in an unknown structure
     if type(value) is Arr:
-        out = Arr(0, value.dtype, value.rank, "", 0, SEEN, True)
+        out = Arr(0, value.dtype, value.rank, "", 0, SEEN, True, value.key)
         out.dims, out.about = value.dims, value.about
         return out
     if type(value) is Union:

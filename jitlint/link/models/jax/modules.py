@@ -1,8 +1,7 @@
 """Modules of Equinox that are split, put together and changed in part (layer: ``link``, room ``models``).
 
 What it does: says what is left in a part of a module, that functions come back when the parts are combined, and what
-`tree_at` certainly leaves as it was. What it does not: follow filters, or places that are no plain attributes; say which sizes
-the layers in a changed module have.
+`tree_at` leaves as it was and puts in other places. What it does not: follow filters, or places that are no plain attributes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from jitlint.infer.values import FRESH, UNKNOWN, Arr, ExtInst, Func, Inst, Map, 
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions import no_arrays
 from jitlint.syntax import ir
 
@@ -73,9 +72,9 @@ def at_places(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if type(tree) is not Inst or is_cold(tree) or not places or None in places or args.more is not None:
         return ExtInst(TREE_AT)
     out: Value = tree
-    for place in places:
-        out = _without(out, place or ())
-    return _otherwise(out, DEPTH)
+    for place, new in zip(places, _replacements(where if type(where) is Func else None, args, len(places))):
+        out = _with(out, place or (), new)
+    return out
 
 
 def _places(where: Func) -> Iterator[tuple[str, ...] | None]:
@@ -106,11 +105,24 @@ def _path(node: ir.Node, name: str) -> tuple[str, ...] | None:
     return tuple(reversed(path)) if type(node) is ir.Name and node.id == name and path else None
 
 
-def _without(tree: Value, path: tuple[str, ...]) -> Value:
-    """A copy in which nothing is known of one place."""
-    if not path or type(tree) is not Inst or path[0] not in tree.attrs:
+def _replacements(where: Func | None, args: Args, count: int) -> list[Value]:
+    """What comes to each place. Of what is put into a part of what is found, or computed from it, nothing is known."""
+    new = args.get(2, "replace")
+    last = where.fn.body[0] if where is not None else None
+    if new is None or where is None or any(type(part) is ir.Sub for part in where.fn.parts):
+        return [UNKNOWN] * count
+    several = type(last) is ir.Return and isinstance(last.value, (ir.Tuple, ir.List))
+    items = [new] if not several else iteration.known_items(new) if isinstance(new, (Tup, Seq)) else None
+    return items if items is not None and len(items) == count else [UNKNOWN] * count
+
+
+def _with(tree: Value, path: tuple[str, ...], new: Value) -> Value:
+    """A copy with something else at one place."""
+    if not path:
+        return new
+    if type(tree) is not Inst or path[0] not in tree.attrs:
         return UNKNOWN
-    attrs = {**tree.attrs, path[0]: _without(tree.attrs[path[0]], path[1:])}
+    attrs = {**tree.attrs, path[0]: _with(tree.attrs[path[0]], path[1:], new)}
     return Inst(tree.cls, attrs, FRESH, None, tree.open)
 
 
