@@ -12,7 +12,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Func, Map, Py, Seq, Tup, Value
-from jitlint.link.domains.keys import experiments, meant, ranked
+from jitlint.link.domains.keys import experiments, meant, ranked, redone
 from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine import surroundings
@@ -53,7 +53,8 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
 
 def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
     """Whether an evaluation is called again, or what begins with a state that is left as it was."""
-    shown = ranked.are_shown(meant.parts(f), this, found)
+    code = meant.parts(f)
+    shown = ranked.are_shown(code, this, found) or redone.are_compared(code, this, found)
     return shown or meant.evaluates_again(f, this, found) or meant.starts_again(f, this, found)
 
 
@@ -90,6 +91,8 @@ def _is_told(this: Use, found: Use, how: str) -> bool:
 def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     """Whether the turns of a loop are for things of which each is to get the same numbers."""
     if _starts_over(k, f, this) or _begins_alike(f, this) or _is_measured(k, f):
+        return True
+    if redone.is_discarded(meant.parts(f), this):
         return True
     loop = f.loops[-1] if f.loops else _followed(k, f)
     if loop is not None and this.api == f"{RANDOM}split":

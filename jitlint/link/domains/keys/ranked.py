@@ -13,11 +13,13 @@ from typing import Final
 from jitlint.infer.keys import Use
 from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
+from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_by, call_at, last_name, makes, same_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _CHOOSING: Final = frozenset({"argmax", "argmin", "argsort", "nanargmax", "nanargmin", "top_k"})
+_RANKS: Final = frozenset({"rank", "ranks", "ranked", "ranking"})
 _SHOWING: Final = frozenset({"print", "info"})
 
 
@@ -25,21 +27,34 @@ def are_ranked(f: Frame, code: Sequence[ir.Node], this: Use) -> bool:
     """Whether the best is chosen among what a function written here, which calls another one with the key, gives for each lane."""
     functions = f.module.functions if not this.api and this.module == f.module.name else ()
     inner = next((fn for fn in functions if call_at(fn.parts, this.at) is not None), None)
-    if inner is None or inner is f.fn:
+    if inner is None:
         return False
-    found = _names_from(code, inner)
-    chosen = [n for n in code if type(n) is ir.Call and last_name(n.func) in _CHOOSING]
+    found = _names_from(code, this) if inner is f.fn else _names_from(code, inner)
+    chosen = [n for n in code if type(n) is ir.Call and _chooses(last_name(n.func))]
     return any(type(part) is ir.Name and part.id in found for call in chosen for part in below(call))
 
 
-def _names_from(code: Sequence[ir.Node], fn: FuncInfo) -> set[str]:
-    """The variables that hold what a function gives where it is mapped, or what is computed from that."""
-    found = {fn.name}
+def _chooses(name: str) -> bool:
+    """Whether a function looks for the best, or puts all in the order of how good they are."""
+    return name in _CHOOSING or naming.has_word(name, _RANKS)
+
+
+def _names_from(code: Sequence[ir.Node], source: FuncInfo | Use) -> set[str]:
+    """The variables that hold what a function gives where it is mapped, or the call that uses a key, or what is computed from
+    that."""
+    name = "" if isinstance(source, Use) else source.name
+    found = {name}
     for node in sorted((n for n in code if type(n) is ir.Assign), key=lambda n: n.at):
         parts = below(node.value) if type(node) is ir.Assign else []
-        if any((type(part) is ir.Name and part.id in found) or makes(part, fn) for part in parts):
+        if any((type(part) is ir.Name and part.id in found) or _is_source(part, source) for part in parts):
             found.update(bound_by(node))
-    return found - {fn.name}
+    return found - {name}
+
+
+def _is_source(node: ir.Node, source: FuncInfo | Use) -> bool:
+    if isinstance(source, Use):
+        return type(node) is ir.Call and node.at == source.at
+    return makes(node, source)
 
 
 def are_shown(code: Sequence[ir.Node], this: Use, found: Use) -> bool:

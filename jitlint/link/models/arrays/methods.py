@@ -85,7 +85,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
             m.domains.on_change(f, Change(at, obj, name))
         if name == "resize":
             forget_notes(obj)
-        if any(traced_modes(v) for v in args.pos) and name not in ("dot",):
+        if _is_other(name, args):
             return UNKNOWN
         if name in lexicon().arrays.converters:
             return STATIC
@@ -104,6 +104,13 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     if type(out) is Arr and obj.kind is USED and out is not obj:
         out.kind = max(out.kind, USED)  # a method of what is perhaps of another class gives one of that class
     return out
+
+
+def _is_other(name: str, args: Args) -> bool:
+    """Whether a method of an array of NumPy may give something else: of a tracer, or, as `x.view(Frozen)`, one of a class of its
+    own."""
+    traced = name != "dot" and any(traced_modes(value) for value in args.pos)
+    return traced or any(type(value) is Class for value in args.pos)
 
 
 def _of_numpy(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
