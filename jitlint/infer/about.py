@@ -10,12 +10,14 @@ from jitlint.infer.counted import Counted, either
 class About(NamedTuple):
     """around: a constant at or beyond which all numbers of a NumPy array lie, 0 when none is known. padding: the number that
     stands for *nothing* in an array of indices, None when there is none. counted: the greatest of its whole numbers, as a loop
-    counts it, None when that is not known. rows: how many there are of them along the first axis, from turn to turn."""
+    counts it, None when that is not known. rows: how many there are of them along the first axis, from turn to turn. ragged: an
+    axis is as long as the longest of some sequences."""
 
     around: float = 0
     padding: Optional[int] = None
     counted: Optional[Counted] = None
     rows: Optional[Counted] = None
+    ragged: bool = False
 
 
 NOTHING: Final = About()
@@ -36,6 +38,7 @@ def joined(left: About, right: About) -> About:
         left.padding if left.padding == right.padding else None,
         either(left.counted, right.counted),
         left.rows if left.rows == right.rows else None,
+        left.ragged and right.ragged,
     )
 
 

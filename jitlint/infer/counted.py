@@ -52,6 +52,10 @@ LARGEST_INDEX: Final = Counted(NEVER, 0, None, size_of=("", -1, "", 0))
 """The largest number of some array, which is no axis of anything: there is one index more."""
 
 
+LONGEST: Final = Counted(NEVER, 0, None, size_of=("", -2, "", 0))
+"""The length of the longest of some sequences, which is no axis of anything: of others it is another one."""
+
+
 def always(number: int) -> Counted:
     """A number that is the same in every turn."""
     return Counted(NEVER, 0, 0, 0, number)

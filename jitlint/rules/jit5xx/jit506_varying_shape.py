@@ -29,7 +29,7 @@ for i in range(n):
     history = history.at[i].set(summarise(history, i))
 ```
 
-Pad batches to one size, or to a few sizes.
+Pad batches to one size, or to a few sizes; the longest of its sequences is another one in each batch.
 """,
     bad="""\
 total = jax.jit(lambda x: jnp.sum(x))

@@ -6,9 +6,9 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Class, Ext, Func, Value, Xform
-from jitlint.link.domains.compilation import arguments, makers
+from jitlint.link.domains.compilation import arguments, makers, ragged
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
-from jitlint.link.engine.domain import Activation, Called, Domain
+from jitlint.link.engine.domain import Activation, Called, Domain, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 
@@ -44,6 +44,10 @@ class Compilation(Domain[None]):
             makers.after_call(self.log, f, called.node, callee, called.result)
         elif type(callee) is Ext and callee.dotted in lexicon().compilation.control_flow:
             makers.control_flow(self.log, f, called.node, callee.dotted)
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """A compiled function gets what may have another shape each time."""
+        ragged.check(self.log, f, transformed)
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller something that it has made itself."""

@@ -44,11 +44,18 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
         return
     widened = any(type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes))
     average = next(filter(_is_too_small, _averages(m, f, node)), None)
-    names = [f.fn.name, *map(path_text, below(node))]
+    around = [part for part in f.qualname.split(".") if part.isidentifier()]
+    names = [f.module.name.rpartition(".")[2], *around, *map(path_text, _outer_parts(f)), *map(path_text, below(node))]
     if average is not None and _is_said(names) and not (widened and not _is_cast_back(m, f, node)):
         m.emit(
             f, StalledAverage, node.at, None, Confidence.LIKELY, dtype=average[0], share=_shown(average[1])
         )
+
+
+def _outer_parts(f: Frame) -> Sequence[ir.Node]:
+    """The code of the function that the one which runs is written in."""
+    outer = f.scope.parent.fn if f.scope.parent is not None else None
+    return outer.parts if outer is not None else ()
 
 
 def heard(m: Machine, f: Frame, at: int, args: Args) -> None:

@@ -26,7 +26,7 @@ from jitlint.link.models.arrays.results import (
 )
 from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import made
-from jitlint.link.values.questions import about
+from jitlint.link.values.questions import about, longest
 
 FOR_EACH: Final = "numpy.vectorize"
 _EACH: Final = "each"
@@ -97,7 +97,7 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return UNKNOWN
     out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
-    out.about = about.of_call(fn.name, args)
+    out.about = longest.told(fn.name, args, about.of_call(fn.name, args))
     return out
 
 

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
-from jitlint.infer.counted import ranging
+from jitlint.infer.counted import LONGEST, ranging
 from jitlint.infer.events import Convert
 from jitlint.infer.lattice import join, joined, or_unknown, seq_element
 from jitlint.infer.values import (
@@ -51,7 +51,7 @@ from jitlint.link.values.boxes import (
     repeated,
     spread,
 )
-from jitlint.link.values.questions import truths
+from jitlint.link.values.questions import longest, truths
 from jitlint.link.values.questions.kinds import find_method
 
 MAX_RANGE: Final = 64
@@ -373,6 +373,8 @@ def extreme(form: str) -> Handler:
         if found is not None:
             return found
         default = args.kw.get("default")
+        if form == "max" and (result is INT or result is UNKNOWN) and longest.is_taken(m, f, at):
+            return Py("int", counted=LONGEST)
         return result if default is None or items else join(result, default)
 
     return handler

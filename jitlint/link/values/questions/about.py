@@ -108,8 +108,8 @@ def handed_on(short: str, about: About) -> About:
     """What a function that makes no new numbers leaves of what is known: not all of them may be there, or in other rows."""
     words = lexicon().arrays
     loses = short not in words.keeps_all and short not in words.whole_numbers
-    counts = about.counted is not None or about.rows is not None
-    return about._replace(counted=None, rows=None) if counts and loses else about
+    counts = about.counted is not None or about.rows is not None or about.ragged
+    return about._replace(counted=None, rows=None, ragged=False) if counts and loses else about
 
 
 def _far(place: float) -> About:
