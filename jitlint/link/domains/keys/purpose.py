@@ -118,7 +118,7 @@ def _display(f: Frame, over: ir.Expr | None) -> ir.Expr | None:
     if type(over) is not ir.Name:
         return over
     found = [n for n in meant.parts(f) if over.id in bound_by(n)]
-    value = found[0].value if len(found) == 1 and type(found[0]) is ir.Assign else None
+    value = found[0].value if len(found) == 1 and isinstance(found[0], (ir.Assign, ir.AnnAssign)) else None
     return value if isinstance(value, (ir.Dict, ir.List, ir.Tuple)) else over
 
 
