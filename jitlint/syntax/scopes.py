@@ -20,6 +20,8 @@ from jitlint.syntax import ir
 # The enclosing scope's fields, put aside while an inner one is open.
 SavedScope = tuple[dict[str, None], set[str], set[str], bool, str]
 
+_LOCALS = ".<locals>."
+
 
 class Lowering:
     """Mutable state of lowering one file.
@@ -69,6 +71,15 @@ class Lowering:
         """The qualified name of a function or class called ``name`` that is defined in the open scope."""
         return name if name in self.globals else self.prefix + name
 
+    def annotated(self, at: int, target: ir.Expr, annotation: ir.Expr, value: ir.Expr | None) -> ir.Stmt:
+        """What ``target: annotation = value`` does: for a variable of a function, no more than without the annotation."""
+        local = type(target) is ir.Name and self.prefix.endswith(_LOCALS)
+        return (
+            ir.Assign(at, [target], value)
+            if local and value is not None
+            else ir.AnnAssign(at, target, annotation, value)
+        )
+
     def enter(self, prefix: str) -> SavedScope:
         """Open a scope; give the result back to `leave`."""
         saved = (self.bound, self.globals, self.nonlocals, self.has_yield, self.prefix)
@@ -85,7 +96,7 @@ class Lowering:
 
     def open_function(self, qualname: str, params: list[ir.Param]) -> SavedScope:
         """Open the scope of a function; give the result back to `close_function`."""
-        saved = self.enter(qualname + ".<locals>.")
+        saved = self.enter(qualname + _LOCALS)
         for param in params:
             self.bound[param.name] = None
         return saved

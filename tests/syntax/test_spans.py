@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -72,10 +73,27 @@ global q, r
 """
 
 
+def plain(tree: ast.AST, in_function: bool = False) -> Iterator[ast.AnnAssign]:
+    """The annotated assignments to variables of functions, which do no more than those without an annotation."""
+    for node in ast.iter_child_nodes(tree):
+        if (
+            isinstance(node, ast.AnnAssign)
+            and in_function
+            and isinstance(node.target, ast.Name)
+            and node.value
+        ):
+            yield node
+        function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        yield from plain(node, function or (in_function and not isinstance(node, ast.ClassDef)))
+
+
 def python_positions(text: str) -> Counter[tuple[str, Span]]:
     """Every node of Python's tree that has a counterpart in the IR."""
     tree = ast.parse(text)
     left_out: set[int] = set()
+    local = {id(node) for node in plain(tree)}
+    for node in plain(tree):
+        left_out |= {id(child) for child in ast.walk(node.annotation)}
     for node in ast.walk(tree):
         for parameter in getattr(node, "type_params", ()):  # not in the IR
             left_out |= {id(child) for child in ast.walk(parameter)}
@@ -101,7 +119,7 @@ def python_positions(text: str) -> Counter[tuple[str, Span]]:
 
     found: Counter[tuple[str, Span]] = Counter()
     for node in ast.walk(tree):
-        kind = SAME.get(type(node).__name__)
+        kind = "Assign" if id(node) in local else SAME.get(type(node).__name__)
         if kind is None or id(node) in left_out:
             continue
         start, end = node.lineno, node.end_lineno  # type: ignore[attr-defined]

@@ -105,7 +105,7 @@ def _ann_assign(n: cst.AnnAssign, s: Lowering) -> ir.Stmt:
     at = s.origin(n)
     target = _target(n.target, s)
     annotation = lower_annotation(n.annotation, s)
-    return ir.AnnAssign(at, target, annotation, _opt(n.value, s))
+    return s.annotated(at, target, annotation, _opt(n.value, s))
 
 
 def _type_alias(n: Any, s: Lowering) -> ir.Stmt:

@@ -28,7 +28,8 @@ def are_compared(code: Sequence[ir.Node], this: Use, found: Use) -> bool:
     one, other = (call_at(code, use.site[1]) for use in (this, found))
     if one is None or other is None or not same_text(one.func, other.func):
         return False
-    return _are_subtracted(code, _results(code, one), _results(code, other)) or _is_asserted(code, one)
+    apart = not same_text(one, other) and _are_subtracted(code, _results(code, one), _results(code, other))
+    return apart or _is_asserted(code, one)
 
 
 def is_discarded(code: Sequence[ir.Node], this: Use) -> bool:
