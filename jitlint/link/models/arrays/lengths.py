@@ -115,6 +115,47 @@ def diagonal(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     return (max(min(sizes[0] + min(offset, 0), sizes[1] - max(offset, 0)), 0),)
 
 
+def summed_up(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of losses, one for all classes of an example."""
+    return dims[:-1] if dims and "axis" not in by_name and "where" not in by_name else None
+
+
+def gathered(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of elements that are taken along an axis, as many as there are numbers of them; else as many as in both."""
+    indices, place = by_name.get("indices"), fitting.int_of(by_name.get("axis", _LAST))
+    there = fitting.dims_of(indices) if indices is not None else None
+    if there is None or len(there) != len(dims) or place is None or not -len(dims) <= place < len(dims):
+        return None
+    place %= len(dims)
+    return tuple(
+        [many if i == place or size == 1 else size for i, (size, many) in enumerate(zip(dims, there))]
+    )
+
+
+def searched(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of the places of some numbers, in the order of others."""
+    wanted = by_name.get("v")
+    return fitting.dims_of(wanted) if wanted is not None else None
+
+
+def resized(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of an image that is as large as asked for."""
+    return making.shape_of(by_name.get("shape"))
+
+
+def segmented(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of sums, or the like, of so many segments of rows."""
+    ids = by_name.get("segment_ids")
+    count, flat = fitting.int_of(by_name.get("num_segments")), ids is not None and fitting.rank_of(ids) == 1
+    return (count, *dims[1:]) if count is not None and flat else None
+
+
+def binned(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
+    """Of how often each number is there, up to a length that is asked for."""
+    count = fitting.int_of(by_name.get("length"))
+    return None if count is None else (count,)
+
+
 def _asked(dims: Dims, by_name: _ByName) -> int | None:
     """How many elements of the axis a transform takes: all of them, or as many as are asked for."""
     asked = by_name.get("n", NONE)

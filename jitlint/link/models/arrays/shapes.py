@@ -211,8 +211,14 @@ _MOVES: Final[dict[str, Callable[[Dims, _ByName, results.Bound], Dims | None]]] 
     "diagonal": lengths.diagonal,
     "written": lambda dims, by_name, bound: dims,
     "windowed": lengths.windowed,
+    "summed-up": lengths.summed_up,
+    "gathered": lengths.gathered,
+    "searched": lengths.searched,
+    "resized": lengths.resized,
+    "segmented": lengths.segmented,
+    "binned": lengths.binned,
 }
-_OF_ANY_RANK: Final = frozenset({"picked", "diagonal", "written", "windowed"})
+_OF_ANY_RANK: Final = frozenset({"picked", "diagonal", "written", "windowed", "segmented", "binned"})
 """What has another number of axes than its array, which is known by the sizes alone."""
 
 
