@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jitlint.infer import freezing
@@ -179,6 +179,8 @@ def test_a_join_covers_both_sides(a: Value, b: Value) -> None:
 
 @given(VALUES, VALUES, VALUES)
 def test_join_is_monotone(a: Value, more: Value, other: Value) -> None:
+    """Up to the budget: more alternatives than are kept apart are widened to *unknown*, and a widening is not monotone."""
+    assume(join(a, other) is not UNKNOWN or UNKNOWN in (a, other))
     larger = join(join(a, more), other)
     assert key(join(larger, join(a, other))) == key(larger)
 
