@@ -112,10 +112,23 @@ def _lies_in(module: ModuleType, folder: Path) -> bool:
 
 
 @contextmanager
+def _library_kept() -> Iterator[None]:
+    """What a program puts in the place of functions of JAX's is taken back: the next one in this process needs them."""
+    before = [(module, dict(vars(module))) for module in (jax, jax.nn, jax.numpy)]
+    try:
+        yield
+    finally:
+        for module, names in before:
+            for name, value in names.items():
+                if vars(module).get(name) is not value:
+                    setattr(module, name, value)
+
+
+@contextmanager
 def _loaded(program: Program) -> Iterator[ModuleType]:
     """The program as a new module, while the block runs."""
     name = "fixture_" + "".join(c if c.isalnum() else "_" for c in program.name[: -len(".py")])
-    with warnings.catch_warnings(), _import_from(program):
+    with warnings.catch_warnings(), _library_kept(), _import_from(program):
         warnings.simplefilter("ignore")
         spec = importlib.util.spec_from_file_location(name, program.entry)
         assert spec is not None and spec.loader is not None
