@@ -208,8 +208,10 @@ def _sub(m: Machine, f: Frame, node: ir.Sub) -> Value:
     obj = evaluate(m, f, node.obj)
     index = evaluate(m, f, node.index)
     value = subscripts.get(m, f, node.at, obj, index, node.index)
-    if type(obj) in _INDEXED:
+    if type(obj) is Arr or type(obj) is At or type(obj) is Tree:
         outside.check_written(m, f, node, obj, index, value)
+    elif type(obj) is Tup:
+        outside.check_shape(m, f, node, obj, index)
     if (type(obj) is Map or type(obj) is Seq) and obj.level < f.world.floor:
         m.domains.on_load(f, Load(node.at, "element", obj, index, value, node.obj.at))
     elif f.world.floor and obj is UNKNOWN:
@@ -246,7 +248,6 @@ def _unary(m: Machine, f: Frame, node: ir.UnaryOp) -> Value:
     return operators.unary(m, f, node.at, node.op, value)
 
 
-_INDEXED: Final = frozenset({Arr, At, Tree, Tup})
 _ORDERS: Final = frozenset({"<", "<=", ">", ">="})
 
 

@@ -9,6 +9,11 @@ from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.syntax import children, ir
 
 
+def code_of(module: ModuleInfo, fn: FuncInfo | None) -> list[ir.Node]:
+    """Every node of the body of a function, or of what a module runs itself."""
+    return fn.parts if fn is not None else children.below(module.tree.body)
+
+
 def nodes(root: Any) -> Iterator[Any]:
     """Every node below a node or list of nodes, itself included; bodies of inner functions are not entered."""
     stack = [root]

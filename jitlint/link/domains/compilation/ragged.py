@@ -25,7 +25,7 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
     """Record the first argument that has such a width."""
     if not f.loops or f.world.level or f.module.is_test or not transformed.inner.world.here & S:
         return
-    call = log.m.texts.table(f).calls.get(transformed.inner.steps[-1].at)
+    call = log.m.texts.table(f).calls.get(transformed.at)
     if call is None or any(arg.star for arg in call.args):
         return
     changed = set().union(*[changed_in(loop) for loop in f.loops if isinstance(loop, (ir.For, ir.While))])

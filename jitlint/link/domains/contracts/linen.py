@@ -92,8 +92,9 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
 def _stream(m: Machine, f: Frame, at: int, args: Args) -> Need | None:
     """The stream of keys that a module asks for by its name, unless it asks first whether there is one."""
     name = const_of(args.get(0, "name") or Py("str", _PARAMS))
-    asks = (last_name(part) == _HAS_KEY for fn in f.module.functions for part in fn.parts)
-    if any(asks) or m.guards or type(name) is not str:
+    if m.guards or type(name) is not str:
+        return None
+    if any(last_name(part) == _HAS_KEY for fn in f.module.functions for part in fn.parts):
         return None
     level = weaken(f.confidence, 1) if f.sided else f.confidence
     return Need("rngs", name, _MAKE_KEY, f.module.name, at, f.qualname, level, sure=not f.sided)

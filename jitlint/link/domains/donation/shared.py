@@ -16,7 +16,7 @@ from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext, Func
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax.train_states import STATE, is_state
-from jitlint.link.tables.ir_walk import bound_by, by_parameter, path_text
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, code_of, path_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -46,10 +46,12 @@ class _Code(NamedTuple):
 
 def name_of(m: Machine, module: ModuleInfo, fn: FuncInfo | None, node: ir.Node, before: int) -> str:
     """The variable whose arrays an object holds twice, "" if that is not certain. before: where the object is given away."""
-    parts = fn.parts if fn is not None else below(module.tree.body)
     method = fn.values[0] if fn is not None and fn.values else None
     return _shared(
-        _Code(m, module, parts, method.owner if method is not None else None), node, before, _DEPTH
+        _Code(m, module, code_of(module, fn), method.owner if method is not None else None),
+        node,
+        before,
+        _DEPTH,
     )
 
 

@@ -15,7 +15,7 @@ from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import scopes, surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names, call_at, last_name, same_text
+from jitlint.link.tables.ir_walk import bound_names, call_at, code_of, last_name, same_text
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import flattening
 from jitlint.link.values.keys import inside
@@ -373,7 +373,7 @@ def _applied(f: Frame, func: ir.Node | None) -> str:
 
 def parts(f: Frame) -> Sequence[ir.Node]:
     """The code of a function, or of a module."""
-    return f.fn.parts if f.fn is not None else below(f.module.tree.body)
+    return code_of(f.module, f.fn)
 
 
 def call_of(f: Frame, this: Use) -> ir.Call | None:

@@ -34,9 +34,7 @@ def heard(m: Machine, f: Frame, library: Library, when: NeverOn) -> None:
 def arrived(m: Machine, f: Frame, transformed: Transformed, when: NeverOn) -> None:
     """Arguments come to a compiled function."""
     if transformed.x.spec.modes & S and not f.world.level:
-        _check(
-            m, f, transformed.inner.steps[-1].at, [*transformed.args.pos, *transformed.args.kw.values()], when
-        )
+        _check(m, f, transformed.at, [*transformed.args.pos, *transformed.args.kw.values()], when)
 
 
 def _check(m: Machine, f: Frame, at: int, values: list[Value], when: NeverOn) -> None:

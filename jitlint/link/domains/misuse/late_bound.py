@@ -18,7 +18,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import bound_names, makes
+from jitlint.link.tables.ir_walk import bound_names, code_of, makes
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -29,7 +29,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     """A branch is chosen."""
     for func in _made_several(library.args.get(1, "branches")):
         maker = func.scope.fn
-        code = maker.parts if maker is not None else below(func.fn.module.tree.body)
+        code = code_of(func.fn.module, maker)
         for at, loop, names in _loops(code, func.fn):
             late = sorted(names.intersection(func.fn.outer_names))
             if late and not any(type(node) is ir.Call and node.at == library.at for node in loop):

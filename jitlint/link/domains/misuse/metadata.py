@@ -2,8 +2,8 @@
 
 What a flatten function gives beside the children belongs to the type of an object. An array there is compared with that of
 the next object, and has no truth to give; with the same object nothing is compared. A number there that each turn
-of a loop counts on makes JAX compile in each. What it does: looks at objects that come to a compiled function, and come back, or get another number between two calls.
-What it does not: speak of arrays in fields that are declared as static, see `static_fields`.
+of a loop counts on makes JAX compile in each. What it does: looks at objects that come to a compiled function, and come back, or
+get another number between two calls. What it does not: speak of arrays in fields that are declared as static, see `static_fields`.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
 
@@ -35,7 +35,7 @@ def check(m: Machine, f: Frame, transformed: Transformed) -> None:
     for value in () if static else transformed.args.pos:
         for cls, name in _arrays_of_type(value):
             m.emit(
-                f, TransformMisuse, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
+                f, TransformMisuse, transformed.at, None, Confidence.LIKELY,
                 transform=spec.name, problem="array-metadata", parameter=name, detail=cls,
             )  # fmt: skip
             return
@@ -68,7 +68,7 @@ def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> No
     for cls, name in (*((old.cls.name, name) for old, name in found), *_replaced(m, f, transformed)):
         if name:
             m.emit(
-                f, VaryingArgument, transformed.inner.steps[-1].at, None, Confidence.LIKELY,
+                f, VaryingArgument, transformed.at, None, Confidence.LIKELY,
                 problem="metadata", parameter=name, how=cls,
             )  # fmt: skip
             return
@@ -77,16 +77,12 @@ def changed(m: Machine, f: Frame, transformed: Transformed, result: Value) -> No
 def _replaced(m: Machine, f: Frame, transformed: Transformed) -> Iterator[tuple[str, str]]:
     """Class and static field of the objects among the arguments of a call that the loop around gives a new value of that field
     at every turn: ``state = state.replace(epoch=state.epoch + 1)``."""
-    call = m.texts.table(f).calls.get(transformed.inner.steps[-1].at)
-    named = (
-        [arg.value.id if type(arg.value) is ir.Name else "" for arg in call.args] if call is not None else []
-    )
-    for variable, value in zip(named, transformed.args.pos):
-        if variable and type(value) is Inst:
-            static = flattening.static_names(value)
-            for field in _renewed(f, variable) if static else ():
-                if field in static:
-                    yield value.cls.name, field
+    call = m.texts.table(f).calls.get(transformed.at)
+    for variable, value in _objects(call, transformed) if call is not None else ():
+        static = flattening.static_names(value)
+        for field in _renewed(f, variable) if static else ():
+            if field in static:
+                yield value.cls.name, field
 
 
 def _renewed(f: Frame, variable: str) -> Iterator[str]:
@@ -120,9 +116,14 @@ def _taken_over(f: Frame, transformed: Transformed) -> list[Inst]:
     if type(node) is not ir.Assign or type(node.value) is not ir.Call:
         return []
     bound = _names(node.targets)
-    names = [arg.value.id if type(arg.value) is ir.Name else "" for arg in node.value.args]
-    given = zip(names, transformed.args.pos)
-    return [value for name, value in given if name in bound and type(value) is Inst]
+    return [value for name, value in _objects(node.value, transformed) if name in bound]
+
+
+def _objects(call: ir.Call, transformed: Transformed) -> Iterator[tuple[str, Inst]]:
+    """The variables among the arguments of a call that hold objects, and those."""
+    for arg, value in zip(call.args, transformed.args.pos):
+        if type(arg.value) is ir.Name and type(value) is Inst:
+            yield arg.value.id, value
 
 
 def _counted(old: Inst, new: Value) -> str:

@@ -44,6 +44,8 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
         return
     widened = any(type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes))
     average = next(filter(_is_too_small, _averages(m, f, node)), None)
+    if average is None:
+        return
     around = [part for part in f.qualname.split(".") if part.isidentifier()]
     names = [
         f.module.name.rpartition(".")[2],
@@ -51,7 +53,7 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
         *map(path_text, _outer_parts(f)),
         *map(path_text, below(node)),
     ]
-    if average is not None and _is_said(names) and not (widened and not _is_cast_back(m, f, node)):
+    if _is_said(names) and not (widened and not _is_cast_back(m, f, node)):
         m.emit(
             f, StalledAverage, node.at, None, Confidence.LIKELY, dtype=average[0], share=_shown(average[1])
         )

@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from jitlint.infer.program import ClassInfo
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import call_at, last_name
+from jitlint.link.tables.ir_walk import call_at, code_of, last_name
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def sized(m: Machine, f: Frame, at: int, cls: ClassInfo) -> Iterator[str]:
     """The fields that the call at a place fills with a size."""
-    parts = f.fn.parts if f.fn is not None else below(f.module.tree.body)
-    call = call_at(parts, at)
+    call = call_at(code_of(f.module, f.fn), at)
     if type(call) is not ir.Call or any(arg.star for arg in call.args) or "__init__" in cls.namespace:
         return
     bound = m.texts.table(f).bound

@@ -30,7 +30,7 @@ def check(m: Machine, f: Frame, transformed: Transformed, result: Value) -> None
         return
     node = surroundings.statement(f)
     call = node.value if type(node) is ir.Assign else None
-    if type(node) is not ir.Assign or type(call) is not ir.Call or call.at != transformed.inner.steps[-1].at:
+    if type(node) is not ir.Assign or type(call) is not ir.Call or call.at != transformed.at:
         return
     renewed = dict(_targets(node, result))
     for name, old in _given(call, transformed):

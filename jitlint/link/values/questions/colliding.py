@@ -22,11 +22,10 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_names, by_parameter, last_name, same_text
+from jitlint.link.tables.ir_walk import bound_names, by_parameter, code_of, last_name, same_text
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 _MANY: Final = 200
 """So many expressions are looked at."""
@@ -107,7 +106,7 @@ class _Repeats:
             yield from self._origins(callee.fn.module, callee.fn, result)
 
     def _of_name(self, module: ModuleInfo, fn: FuncInfo | None, name: str) -> Iterator[ir.Node]:
-        code = below(module.tree.body) if fn is None else fn.parts
+        code = code_of(module, fn)
         written = [
             part.value
             for part in code

@@ -11,9 +11,8 @@ from jitlint.infer.events import InvertedBool
 from jitlint.infer.values import Py
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import path_text
+from jitlint.link.tables.ir_walk import code_of, path_text
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 
 def check(m: Machine, f: Frame, at: int, op: str, operand: Py) -> None:
@@ -21,7 +20,7 @@ def check(m: Machine, f: Frame, at: int, op: str, operand: Py) -> None:
     const = operand.const
     if op != "~" or type(const) is not bool:
         return
-    code = f.fn.parts if f.fn is not None else below(f.module.tree.body)
+    code = code_of(f.module, f.fn)
     node = next((part for part in code if type(part) is ir.UnaryOp and part.at == at), None)
     if node is None or any(
         type(part) is ir.BinOp and part.op == "&" and node in (part.left, part.right) for part in code

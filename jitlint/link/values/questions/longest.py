@@ -44,13 +44,9 @@ def told(name: str, args: Args, about: About) -> About:
 
 def _is_ragged(args: Args) -> bool:
     shape = args.get(0, "shape")
-    items = (
-        iteration.known_items(shape)
-        if isinstance(shape, (Tup, Seq))
-        else [shape]
-        if shape is not None
-        else []
-    )
+    if shape is None:
+        return False
+    items = iteration.known_items(shape) if isinstance(shape, (Tup, Seq)) else [shape]
     return any(map(_is_longest, items or ()))
 
 

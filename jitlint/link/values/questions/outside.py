@@ -56,9 +56,6 @@ def _check_counted(
 
 def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, value: Value) -> None:
     """Look at how the index of an array is written; a place that may be updated only remembers what is wrong."""
-    if type(obj) is Tup and type(node.obj) is ir.Attr and node.obj.name == "shape":
-        _check_shape(m, f, node, node.obj, obj, index)
-        return
     _check_drawn(m, f, node, obj, index)
     if type(index) is not Tup and not (type(index) is Py and index.kind == "int" and index.const is NO_CONST):
         return
@@ -69,13 +66,15 @@ def check_written(m: Machine, f: Frame, node: ir.Sub, obj: Value, index: Value, 
         m.emit(f, OutOfBounds, node.at, obj, index="", size=size, update="")
 
 
-def _check_shape(m: Machine, f: Frame, node: ir.Sub, shape: ir.Attr, sizes_of: Tup, index: Value) -> None:
-    """Record a question for the size of an axis that the array does not have."""
-    rank, axis = len(sizes_of.items), fitting.int_of(index)
-    array = paths.peek(m, f, shape.obj)
-    if axis is None or -rank <= axis < rank or array is None or not fitting.is_array(array):
+def check_shape(m: Machine, f: Frame, node: ir.Sub, items: Tup, index: Value) -> None:
+    """Record a question for the size of an axis that the array does not have: ``x.shape[2]``."""
+    if type(node.obj) is not ir.Attr or node.obj.name != "shape":
         return
-    if fitting.rank_of(array) == rank:
+    rank, axis = len(items.items), fitting.int_of(index)
+    if axis is None or -rank <= axis < rank:
+        return
+    array = paths.peek(m, f, node.obj.obj)
+    if array is not None and fitting.is_array(array) and fitting.rank_of(array) == rank:
         fitting.report(m, f, node.at, "x.shape", "size-of", f"{axis} of {rank}", array)
 
 
