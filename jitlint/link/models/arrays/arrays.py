@@ -294,10 +294,11 @@ def _no_array(m: Machine, f: Frame, at: int, fn: ApiFunction, param: Parameter, 
     is_object = type(value) is Inst
     what = "" if is_object and f.world.level else no_arrays.refused(m, fn.name, value)
     if what:
+        converts = no_arrays.becomes_array(value)
         m.emit(
             f, ApiMisuse, at, None, Confidence.LIKELY if is_object else None, api=fn.name, problem="list-argument",
-            parameter=param.name, detail=what,
-            exception="ValueError" if no_arrays.becomes_array(value) else "TypeError",
+            parameter=param.name, detail=f"{what}, {no_arrays.NOT_ASKED}" if converts else what,
+            exception="ValueError" if converts else "TypeError",
         )  # fmt: skip
 
 

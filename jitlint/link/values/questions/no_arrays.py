@@ -138,6 +138,7 @@ _STRUCT: Final = "struct"
 """The role of dataclasses that a library registers: their fields are leaves, if they do not say otherwise."""
 
 HOLDS_FUNCTION: Final = "which holds a function"
+NOT_ASKED: Final = "whose `__jax_array__` JAX does not call for an argument"
 
 CALLABLE_LEAVES: Final = "eqx"
 """The role of modules whose fields are all leaves, functions as well, and which plain transforms refuse for that."""
