@@ -62,6 +62,8 @@ class Arrays(msgspec.Struct, frozen=True):
     refuses: dict[str, str]
     alike: dict[str, str]
     integers: dict[str, str]
+    whole: dict[str, str]
+    one_shape: dict[str, str]
     one_dtype: dict[str, str]
     products: frozenset[str]
     draws_integers: frozenset[str]

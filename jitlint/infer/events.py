@@ -120,7 +120,7 @@ class TransformMisuse(Event):
     array-metadata (``detail``: the class), static-module (a method of a Linen module), non-array-field, static-out-of-range, static-unknown-name,
     static-not-a-number, static-and-donated, non-array-argument, non-array-operand (of a loop or branch), function-leaf (an optimiser is to make arrays like functions), method-self,
     non-array-output, no-result (a kernel gives one), carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop; of derivatives no-scalar,
-    no-aux, no-real-result, no-real-input, no-argument, no-tuple, no-derivative-rule, unlike-tangent, unlike-cotangent; of maps axes-count, results-count, axes-keys, no-axis, no-result-axis, unequal-sizes; of loops no-rows, unequal-rows, unequal-bounds; of branches no-scalar-choice, no-index; of
+    no-aux, no-real-result, no-real-input, no-argument, no-tuple, no-derivative-rule, unlike-tangent, unlike-cotangent; of maps axes-count, nothing-mapped, results-count, axes-keys, no-axis, no-result-axis, unequal-sizes; of loops no-rows, unequal-rows, unequal-bounds; of branches no-scalar-choice, no-index; of
     derivative rules rule-result (``parameter``: jvp, fwd or bwd), rule-ignores (``parameter``: the cotangent, or with ``detail`` jvp the argument, with one for one of the gradients alone); of pytrees lost-field (``detail``: the class);
     of static arguments uncompared-field (``detail``: the class).
     detail: the argument, name or the two structures.

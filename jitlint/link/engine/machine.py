@@ -378,7 +378,7 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
 
 _OF_FORM: Final = {
     ApiMisuse: frozenset({"cannot-join", "unfit"}),
-    BadIndex: frozenset({"count", "float", "list", "string"}),
+    BadIndex: frozenset({"count", "float", "list", "slice-float", "string"}),
     TransformMisuse: frozenset(
         {
             "branch-mismatch",

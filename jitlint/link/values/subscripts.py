@@ -172,6 +172,11 @@ def _check_part(m: Machine, f: Frame, at: int, arr: Value, part: Value, whole: V
             if bound is not None and found is not None:
                 m.emit(f, BadIndex, at, found, confidence_of(bound), problem="slice")
                 return True
+        if type(arr) is Arr and any(
+            type(b) is Py and b.kind == "float" for b in (part.lo, part.hi, part.step)
+        ):
+            m.emit(f, BadIndex, at, problem="slice-float")
+            return True
     problem = _plain_problem(arr, part, whole) if type(arr) is Arr else ""
     if problem:
         m.emit(f, BadIndex, at, tracer_inside(part) if problem == "list" else None, problem=problem)

@@ -139,6 +139,11 @@ def check(event: TransformMisuse) -> Report | None:
             f" positional {_plural('argument', 'arguments', given)}",
             f"give `{event.parameter}` one entry for each positional argument{_UNMAPPED[event.parameter]}",
         )
+    if event.problem == "nothing-mapped":
+        return Report(
+            f"`{event.parameter}` of {api} maps no argument, so nothing says how large the batch is",
+            "name an axis of at least one argument, such as `in_axes=(None, 0)`, or say the size with `axis_size`",
+        )
     if event.problem == "results-count":
         count, _, given = event.detail.partition(" for ")
         return Report(

@@ -22,6 +22,10 @@ are refused, and so are floats and strings:
 
 > IndexError: Too many indices: array is 2-dimensional, but 3 were indexed
 
+A slice needs whole numbers, too:
+
+> TypeError: 'float' object cannot be interpreted as an integer
+
 A float index often comes from `/` or `jnp.floor`: both give floats.
 """,
     instead="""\
@@ -51,7 +55,7 @@ ends(jnp.arange(4.0))
 """,
     outcome=Raises(
         ("TypeError", "IndexError"),
-        says=r"Too many indices|non-tuple sequence|must have integer or boolean type|JAX does not support|[Ss]tring index",
+        says=r"Too many indices|non-tuple sequence|must have integer or boolean type|JAX does not support|[Ss]tring index|interpreted as an integer",
     ),
     since="0.1",
     remedy=Remedy(
@@ -70,6 +74,10 @@ _PROBLEMS = {
     "float": (
         "a JAX array cannot be indexed with a float",
         "use `//` for a Python number, `.astype(jnp.int32)` for an array",
+    ),
+    "slice-float": (
+        "a slice of a JAX array begins and ends at whole numbers, but gets a float",
+        "divide with `//`, which gives whole numbers, or convert what is computed: `x[: int(n)]`",
     ),
     "count": (
         "an array gets more indices than it has axes",

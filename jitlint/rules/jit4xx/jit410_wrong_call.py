@@ -57,8 +57,15 @@ x = jnp.zeros(2, 3)  # expect: JIT410
 x = jnp.zeros((2, 3))
 """,
     outcome=Raises(
-        ("TypeError", "ValueError", "IndexError", "AttributeError", "jax.errors.JaxRuntimeError"),
-        says=r"as a data type|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
+        (
+            "TypeError",
+            "ValueError",
+            "IndexError",
+            "AttributeError",
+            "NotImplementedError",
+            "jax.errors.JaxRuntimeError",
+        ),
+        says=r"as a data type|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
     cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
@@ -69,7 +76,7 @@ x = jnp.zeros((2, 3))
 _FORMS = {
     "dtype": (
         "the data type that `{api}` gets here by position is none",
-        "write a shape as one tuple, `(2, 3)`, and arrays that belong together as one list, `[a, b]`",
+        "write a shape as one tuple, `(2, 3)`, and arrays that belong together as one list, `[a, b]`; `x.reshape(...)` gives an array another shape",
     ),
     "axis": ("`{api}` gets an array as its `{parameter}`", "write the arrays as one list: `[a, b]`"),
     "iterator": (

@@ -94,7 +94,7 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
         ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
         says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|0-d array|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
         r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|must be same dtype|: 'float' and 'dict'|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|ndim to be equal|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
-        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|PRNGKey dtype|slice_sizes must be less|limit_indices must be|update shape must be smaller|number of operand dimensions|safe_map|tuple index out of range|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed",
+        r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|PRNGKey dtype|slice_sizes must be less|limit_indices must be|update shape must be smaller|number of operand dimensions|safe_map|tuple index out of range|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed|interpreted as an integer|integral type|an integer type",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
     since="0.2",
@@ -121,8 +121,9 @@ _ARRAYS = {
         "name each axis of the array once",
     ),
     "filter": (
-        "gets a filter of shape {2} for {0} features, but an array with {1} in its second axis",
-        "without `dimension_numbers`, filters are (out, in, height, width) and images (batch, features, height, width)",
+        "gets a filter of shape {2} for {0} features, but an array with {1}",
+        "the features of images are the axis that `dimension_numbers` calls `C`, those of filters the one called `I`; "
+        "if nothing is said, both are the second axis",
     ),
     "window": (
         "moves a window of shape {0} over an array of shape {1}, which is smaller",
@@ -247,6 +248,11 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"{api} wants integers as `{event.detail}`, but gets floats",
             "convert them: `x.astype(jnp.int32)`; what comes of `/`, `jnp.floor` or `jax.nn.one_hot` is of floats",
+        )
+    if event.parameter == "whole":
+        return Report(
+            f"{api} wants whole numbers as `{event.detail}`, but gets a float",
+            "divide with `//`, which gives whole numbers, or convert what is computed: `int(n)`",
         )
     if event.parameter == "reference":
         return Report(f"{api} works on arrays, but gets a reference", "read it first: `x_ref[...]`")

@@ -35,7 +35,7 @@ def heard(m: Machine, f: Frame, library: Library, starts: Starts) -> None:
     """An optimiser is made, or one updates."""
     dotted, args, owner = library.dotted, library.args, library.owner
     if dotted == _UPDATES:
-        _applies(m, f, library)
+        _applies(m, f, library, starts)
     elif owner is None:
         if type(library.result) is ExtInst:
             _remember(library.result, dotted, args)
@@ -77,16 +77,21 @@ def _gives_value(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> N
         m.emit(f, ApiMisuse, at, api=searching or valued, problem="missing-argument", parameter=parameter)
 
 
-def _applies(m: Machine, f: Frame, library: Library) -> None:
-    """Updates are added to the parameters: they must not be the pair that an optimiser gives."""
+def _applies(m: Machine, f: Frame, library: Library, starts: Starts) -> None:
+    """Updates are added to the parameters: they must not be the pair that an optimiser gives, nor its second half."""
     params, updates = library.args.get(0, "params"), library.args.get(1, "updates")
-    if type(updates) is not Tup or updates.cls is not None or len(updates.items) != 2:
-        return
-    known = type(params) in (Arr, Map, Inst) or (type(params) is Tree and params.evidence in MAPPINGS)
     node = derivatives.argument(m.texts.table(f).calls.get(library.at), 1, "updates")
-    call = derivatives.written(f.fn, node) if type(node) is ir.Name else None
-    if known and type(call) is ir.Call and last_name(call.func) == "update":
+    if type(node) is not ir.Name or updates is None or m.guards:
+        return
+    is_pair = type(updates) is Tup and updates.cls is None and len(updates.items) == 2
+    known = type(params) in (Arr, Map, Inst) or (type(params) is Tree and params.evidence in MAPPINGS)
+    call = derivatives.written(f.fn, node) if is_pair and known else None
+    found = ""
+    if type(call) is ir.Call and last_name(call.func) == "update":
         found = "the pair of updates and the new state that `update` gives"
+    elif starts.is_state(f, node.id):
+        found = "the new state, which `update` gives behind the updates"
+    if found:
         fitting.report(m, f, library.at, _UPDATES, "trees", f"the parameters and {found}", updates)
 
 

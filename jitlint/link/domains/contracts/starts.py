@@ -15,6 +15,8 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.models.trees import structures
 from jitlint.link.values import pytrees
+from jitlint.link.values.questions import derivatives
+from jitlint.syntax import ir
 
 _SITE: Final = "$site"
 """The attribute in which an optimiser remembers where it was made."""
@@ -25,6 +27,7 @@ class Starts:
 
     def __init__(self) -> None:
         self._trees: dict[str, list[Value | None]] = {}
+        self._updating: set[tuple[str, int]] = set()
 
     def made(self, f: Frame, at: int, optimiser: ExtInst) -> None:
         """An optimiser is made."""
@@ -39,6 +42,7 @@ class Starts:
 
     def updated(self, m: Machine, f: Frame, at: int, optimiser: ExtInst, gradients: Value | None) -> None:
         """Gradients are given to an optimiser, with a state."""
+        self._updating.add((f.module.name, at))
         site = _site_of(optimiser)
         first = next(iter(self._trees.get(site, [])), None)
         if first is None or gradients is None or m.guards:
@@ -50,6 +54,15 @@ class Starts:
                 api=f"{optimiser.dotted}.update", problem="unfit", parameter="state", detail=detail,
                 exception="ValueError",
             )  # fmt: skip
+
+    def is_state(self, f: Frame, name: str) -> bool:
+        """Whether a variable certainly holds the new state that an optimiser gives, as the second of two."""
+        binding = derivatives.only_binding(f.fn, name)
+        target, call = (binding.targets[0], binding.value) if binding is not None else (None, None)
+        if type(target) is not ir.Tuple or type(call) is not ir.Call or len(target.elts) != 2:
+            return False
+        second = target.elts[1]
+        return type(second) is ir.Name and second.id == name and (f.module.name, call.at) in self._updating
 
     def all_differ(self, site: str, gradients: Value) -> bool:
         """Whether no state was made for a tree that has, or may have, the structure of these gradients."""

@@ -18,7 +18,7 @@ from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results
-from jitlint.link.values import paths
+from jitlint.link.values import fitting, paths
 from jitlint.link.values.pytrees import NUMBERS
 from jitlint.syntax import ir
 
@@ -43,7 +43,10 @@ def check(
     if args.more is not None or args.kw_more is not None or m.guards:
         return False
     if receiver is not None:
-        return not receiver.host and _method(m, f, at, fn, args, receiver)
+        return not receiver.host and (
+            _method(m, f, at, fn, args, receiver)
+            or (fitting.is_array(receiver) and _misplaced(m, f, at, fn, bound[: len(args.pos)]))
+        )
     return (
         fn.name.startswith(_MEASURED)
         and fn.name not in m.replaced

@@ -30,7 +30,9 @@ def check(
     """Whether a call is refused for what its operands are."""
     if receiver is not None and not fitting.is_sure(receiver):
         return False
-    if _floats(m, f, at, fn, bound) or _several_dtypes(m, f, at, fn, bound):
+    if _floats(m, f, at, fn, bound) or _no_whole_number(m, f, at, fn, bound):
+        return True
+    if _several_dtypes(m, f, at, fn, bound) or _several_shapes(m, f, at, fn, bound):
         return True
     if whole and _convolved(m, f, at, fn, bound):
         return True
@@ -69,21 +71,65 @@ def _floats(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
     return False
 
 
+def _no_whole_number(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """A float where a function wants the sizes of an array, or how often it does something."""
+    name = lexicon().arrays.whole.get(fn.name)
+    given = [value for param, value in bound if param.name == name] if name else []
+    found = next((part for value in given for part in _nested(value) if _is_float(part)), None)
+    shown = "shape" if name == "args" else str(name)
+    return found is not None and fitting.report(m, f, at, fn.name, "whole", shown, found)
+
+
+def _nested(value: Value) -> list[Value]:
+    """The numbers that say sizes: one, several or pairs of them."""
+    items = iteration.known_items(value) if isinstance(value, (Tup, Seq)) else [value]
+    return [part for item in items or () for part in (_nested(item) if item is not value else [item])]
+
+
+def _is_float(value: Value) -> bool:
+    """Whether something is certainly a number that is no whole one for Python: a float of its own, or one of NumPy."""
+    if type(value) is Py:
+        return value.kind == "float"
+    return type(value) is Arr and value.host and fitting.is_array(value) and value.dtype == "float"
+
+
 def _convolved(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
-    """A filter for another number of features than an image has, where both come second, as they do if nothing is said."""
+    """A filter for another number of features than an image has."""
     if fn.name not in lexicon().arrays.convolving:
         return False
     given = {param.name: value for param, value in bound if value is not NONE}
     image, kernel = given.get("lhs"), given.get("rhs")
-    told = any(name.endswith(("dimension_numbers", "group_count")) for name in given)
-    if told or image is None or kernel is None or not (fitting.is_array(image) and fitting.is_array(kernel)):
+    grouped = any(name.endswith("group_count") for name in given)
+    if (
+        grouped
+        or image is None
+        or kernel is None
+        or not (fitting.is_array(image) and fitting.is_array(kernel))
+    ):
         return False
     before, after = fitting.dims_of(image) or (), fitting.dims_of(kernel) or ()
-    alike = len(before) == len(after) > 1 and None not in (before[1], after[1])
-    if not alike or before[1] == after[1]:
+    places = _features(given.get("dimension_numbers")) if len(before) == len(after) > 1 else None
+    if places is None or max(places) >= len(before):
         return False
-    detail = f"{after[1]} for {before[1]} of {shape_text(after)}"
-    return fitting.report(m, f, at, fn.name, "filter", detail, image)
+    features, wanted = before[places[0]], after[places[1]]
+    if features is None or wanted is None or features == wanted:
+        return False
+    return fitting.report(
+        m, f, at, fn.name, "filter", f"{wanted} for {features} of {shape_text(after)}", image
+    )
+
+
+def _features(numbers: Value | None) -> tuple[int, int] | None:
+    """Which axes of an image and of a filter are those of the features: the second ones, if nothing is said."""
+    if numbers is None:
+        return 1, 1
+    said = iteration.known_items(numbers) if type(numbers) is Tup else None
+    letters = [value.const if type(value) is Py else None for value in said or ()]
+    image, kernel = letters[:2] if len(letters) == 3 else (None, None)
+    if not isinstance(image, str) or not isinstance(kernel, str):
+        return None
+    places = image.find("C"), kernel.find("I")
+    return places if min(places) >= 0 else None
 
 
 def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
@@ -92,6 +138,16 @@ def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: resul
     given = [value for param, value in bound if param.name in names]
     sure = all(fitting.is_array(v) or fitting.is_number(v) for v in given)
     return len(given) > 1 and sure and _unlike_dtypes(m, f, at, fn.name, given)
+
+
+def _several_shapes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Arguments of unlike sizes, for a function that repeats none of them."""
+    names = lexicon().arrays.one_shape.get(fn.name, "").split()
+    given = [value for param, value in bound if param.name in names]
+    ranks = [fitting.rank_of(v) if fitting.is_array(v) or fitting.is_number(v) else None for v in given]
+    if len(given) != 2 or None in ranks or ranks[0] == ranks[1]:
+        return False
+    return fitting.report(m, f, at, fn.name, "axes", f"{ranks[0]} and {ranks[1]}", given[0])
 
 
 def _unlike_dtypes(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:

@@ -40,6 +40,7 @@ from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 _DEPTH: Final = 4
+_SIZE: Final = "axis_size"
 _STREAMS: Final = "flax.nnx.Rngs"
 
 
@@ -116,7 +117,7 @@ def _has_other_count(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> boo
 def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     if args.more is not None or args.kw_more is not None:
         return False
-    if _has_other_keys(m, f, at, x, args):
+    if _has_other_keys(m, f, at, x, args) or _maps_nothing(m, f, at, x, args):
         return True
     mapped = list(_mapped(x, args))
     for name, value, axis in mapped:
@@ -132,6 +133,22 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             report(m, f, at, x.spec.name, "no-axis", detail, name, value)
             return True
     return _check_sizes(m, f, at, x, mapped)
+
+
+def _maps_nothing(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Record that no argument is mapped, so that nothing says how large the batch is."""
+    if not args.pos or args.kw or x.spec.filter or _SIZE in x.options:
+        return False
+    marks = arrival.Marks(x)
+    found = all(_is_unmapped(marks.of(i)) for i in range(len(args.pos)))
+    if found:
+        report(m, f, at, x.spec.name, "nothing-mapped", "", x.spec.axes)
+    return found
+
+
+def _is_unmapped(mark: Value | None) -> bool:
+    parts = pytrees.children(mark) if mark is not None else None
+    return mark is NONE or (bool(parts) and all(_is_unmapped(part) for part in parts or []))
 
 
 def lanes(x: Xform, args: Args) -> int | None:
