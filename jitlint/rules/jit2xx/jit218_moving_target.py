@@ -24,7 +24,7 @@ def loss(params, batch, gamma):
 ```
 
 The rule reads names: something called a reward (`r` alone only beside `1 - done` or a `max`) and something multiplied with what is called `gamma` or a
-discount, or something called an advantage that a logarithm of probabilities, or a ratio of them, is multiplied with: in a policy
+discount, or with a number from 0.9 to 1 that is written out, or something called an advantage that a logarithm of probabilities, or a ratio of them, is multiplied with: in a policy
 gradient it is a weight, and the critic has a loss of its own. It is silent where the value comes from parameters that the loss is not differentiated by, as those of a target network, and in tests.
 """,
     instead="""\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import RunsInMode
+from jitlint.base.outcome import Advisory, RunsInMode
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import WrongMode
 
@@ -22,7 +22,8 @@ Modules of Equinox are never changed: `equinox.nn.inference_mode(model)` gives o
 evaluation gives keys to, in a program that never asks for that, is evaluated with what is left of it.
 
 Modules of `flax.linen` are told at each call. A call that gives a key for dropout, or collects statistics, and asks for the
-mode of evaluation while a derivative is taken, trains without either; so does one whose module has that mode for its default.
+mode of evaluation while a derivative is taken, trains without either; so does one whose module has that mode for its default. Where no
+call keeps the statistics that it collects, the model is evaluated with those of its initialisation.
 """,
     instead="""\
 ```python
@@ -81,7 +82,10 @@ def fit(model, x):
 fit(Net(nnx.Rngs(0)), jnp.ones((4, 3)))
 """,
     outcome=RunsInMode("trained"),
-    cases={"evaluated": RunsInMode("evaluated")},
+    cases={
+        "evaluated": RunsInMode("evaluated"),
+        "lost": Advisory("nothing is refused, and what is done with statistics elsewhere cannot be observed"),
+    },
     since="0.1",
     reference="https://flax.readthedocs.io/en/stable/api_reference/flax.nnx/module.html",
 )
@@ -114,6 +118,20 @@ def check(event: WrongMode) -> Report:
             f"`{event.argument}` asks for the mode of training in code that evaluates, and throws away what that collects",
             f"ask for the mode of evaluation, without `{event.given}`",
             case="evaluated",
+        )
+    if event.how == "drops":
+        return Report(
+            f"`{event.argument}` asks for the mode of training in code that evaluates, and `{event.given}` gives a key, so numbers are"
+            " dropped",
+            f"ask for the mode of evaluation, without `{event.given}`",
+            case="evaluated",
+        )
+    if event.how == "lost":
+        return Report(
+            "statistics of batches are collected while a derivative is taken, and nobody keeps them: the model is evaluated with those"
+            " that it began with",
+            'return them beside the loss, `has_aux=True`, and put them into the state: `state.replace(batch_stats=updates["batch_stats"])`',
+            case="lost",
         )
     if event.how == "idle":
         drops = event.given == "rngs"

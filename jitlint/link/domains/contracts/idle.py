@@ -13,11 +13,11 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import WrongMode
 from jitlint.infer.places import Step
-from jitlint.infer.values import FALSE, TRUE, L, Map, Py, Seq, Tup, Value
+from jitlint.infer.values import FALSE, TRUE, L, Map, Value
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration
+from jitlint.link.values.questions import collecting
 
 _OFF: Final = "off"
 _DRAWS: Final = "draws"
@@ -25,13 +25,12 @@ KINDS: Final = (_OFF, _DRAWS)
 """Needs that say only whether a layer does, or may do, what it is there for."""
 
 _DROPOUT: Final = "dropout"
-_STATISTICS: Final = "batch_stats"
 _TRAIN: Final = "train"
 
 
 def called(f: Frame, at: int, layer: str, off: Value | None) -> Need:
     """What is to be remembered of a layer that drops numbers or measures batches: that it is off, or that it may be on."""
-    name = _STATISTICS if layer.endswith("BatchNorm") else _DROPOUT
+    name = collecting.STATISTICS if layer.endswith("BatchNorm") else _DROPOUT
     return Need(_OFF if off is TRUE else _DRAWS, name, layer, f.module.name, at, f.qualname, f.confidence)
 
 
@@ -46,7 +45,7 @@ def applied(m: Machine, f: Frame, at: int, args: Args, needs: tuple[Need, ...]) 
         return
     for name, given in (
         (_DROPOUT, _gives_key(args) and "rngs"),
-        (_STATISTICS, _collects(args) and "mutable"),
+        (collecting.STATISTICS, collecting.of_batches(args) and "mutable"),
     ):
         alike = [need for need in needs if need.name == name and need.kind in (*KINDS, given)]
         if given and alike and all(need.kind == _OFF for need in alike):
@@ -60,13 +59,6 @@ def _gives_key(args: Args) -> bool:
     """Whether a call gives a key to drop numbers with."""
     rngs = args.kw.get("rngs")
     return type(rngs) is Map and not rngs.open and _DROPOUT in rngs.entries
-
-
-def _collects(args: Args) -> bool:
-    """Whether a call collects the statistics of batches."""
-    mutable = args.kw.get("mutable")
-    items = iteration.known_items(mutable) if isinstance(mutable, (Tup, Seq)) else [mutable]
-    return any(type(item) is Py and item.const == _STATISTICS for item in items or ())
 
 
 def _asks_to_be_off(args: Args) -> bool:

@@ -8,7 +8,6 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
 from jitlint.infer.mappings import MAPPINGS
-from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, Arr, ExtInst, Inst, Map, Py, Tree, Tup, Value, alternatives, py
 from jitlint.link.domains.contracts import gradients, usage
 from jitlint.link.domains.contracts.starts import Starts
@@ -16,7 +15,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, changed_in, last_name
+from jitlint.link.tables.ir_walk import changed_in, last_name
 from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import COPIES
 from jitlint.link.values.questions import derivatives, no_arrays
@@ -101,16 +100,7 @@ def _unread(f: Frame, at: int) -> str:
     first = pair[0].elts[0] if pair is not None else None
     if fn is None or type(first) is not ir.Name or first.id.startswith("_"):
         return ""
-    return first.id if first.id in fn.node.local_names and not _is_read(fn, first.id) else ""
-
-
-def _is_read(fn: FuncInfo, name: str) -> bool:
-    """Whether a function, or one inside it, does something with a variable besides binding it."""
-    bound = {
-        id(target) for part in fn.parts if type(part) is ir.Assign for target in bound_names(part.targets)
-    }
-    named = (part for part in fn.parts if type(part) is ir.Name and part.id == name)
-    return name in fn.captured or any(id(part) not in bound for part in named)
+    return first.id if first.id in fn.node.local_names and not derivatives.is_read(fn, first.id) else ""
 
 
 def _keeps_state(m: Machine, f: Frame, at: int) -> None:

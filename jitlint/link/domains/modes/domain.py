@@ -59,6 +59,7 @@ class Modes(Domain[Marks]):
         super().__init__(m)
         self._captured = Captured(m)
         self._unset = Unset(m)
+        self._collected = told.Collected()
 
     def hears_of(self, dotted: str) -> bool:
         """What sets a mode, the layers that have one, and metrics."""
@@ -83,7 +84,7 @@ class Modes(Domain[Marks]):
         if call is None or f.world.excused:
             return None
         if dotted in words.applying:
-            told.applied(self.m, f, library, call)
+            told.applied(self.m, f, library, call, self._collected)
             return None
         if dotted in words.metrics:
             self._note(

@@ -152,12 +152,23 @@ def _discount(node: ir.BinOp) -> str:
         known = _last(reward) in words.rewards or (
             _last(reward) == _BRIEF and any(map(_is_of_steps, factors))
         )
-        discount = next((name for name in map(_last, factors) if name in words.discounts), "")
+        discount = next((name for factor in factors if (name := _name_of_discount(factor))), "")
         if known and discount:
             return discount
     return ""
 
 
+def _name_of_discount(node: ir.Node) -> str:
+    """What a factor is called that is a discount, or the number that it is: something below one, and not much."""
+    if type(node) is ir.Const:
+        is_one = node.kind == "float" and isinstance(node.value, float) and _LEAST <= node.value < 1
+        return str(node.value) if is_one else ""
+    name = _last(node)
+    return name if name in lexicon().gradients.discounts else ""
+
+
+_LEAST: Final = 0.9
+"""A number that is written out is a discount from here on: who says less speaks of another share."""
 _BRIEF: Final = "r"
 """A reward, where what comes after it may be the end of an episode, the best of several actions, or a value of what is called the next
 state; else it is any number."""

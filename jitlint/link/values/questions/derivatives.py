@@ -41,6 +41,15 @@ def bindings(fn: FuncInfo | None, name: str) -> list[ir.Assign]:
     ]
 
 
+def is_read(fn: FuncInfo, name: str) -> bool:
+    """Whether a function, or one inside it, does something with a variable besides binding it."""
+    bound = {
+        id(target) for part in fn.parts if type(part) is ir.Assign for target in bound_names(part.targets)
+    }
+    named = (part for part in fn.parts if type(part) is ir.Name and part.id == name)
+    return name in fn.captured or any(id(part) not in bound for part in named)
+
+
 def only_binding(fn: FuncInfo | None, name: str) -> ir.Assign | None:
     """The assignment that binds a variable of a function, None if there are several, or none."""
     found = bindings(fn, name)
