@@ -168,6 +168,7 @@ class Timing(msgspec.Struct, frozen=True):
     profile_starts: frozenset[str]
     profile_stops: frozenset[str]
     profiled_blocks: frozenset[str]
+    placing: frozenset[str]
     work: tuple[str, ...]
     filling: tuple[str, ...]
     cheap: frozenset[str]

@@ -349,6 +349,14 @@ class UnsyncedClock(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class EarlyWrite(Event):
+    """A NumPy array is written that work may still read. callee: what was started. buffer: the variable that holds it."""
+
+    callee: str = ""
+    buffer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OutOfBounds(Event):
     """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
     axis. grows: a loop comes to that number in the end. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
@@ -448,6 +456,7 @@ AnyEvent = Union[
     ImportIdiom,
     Mutation,
     Handler,
+    EarlyWrite,
     UnsyncedClock,
     OutOfBounds,
     NanGradient,

@@ -9,6 +9,7 @@ from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func, Xform
 from jitlint.link.domains.timing import blocks as timing_blocks
+from jitlint.link.domains.timing import buffers
 from jitlint.link.domains.timing import walk as timing_walk
 from jitlint.link.domains.timing.state import DONE, PROFILE, Pending, Work
 from jitlint.syntax import ir
@@ -44,7 +45,7 @@ def call(w: Walker, node: ir.Call) -> str:
     if name is not None:
         return _library(w, node, name, held)
     if type(node.func) is ir.Attr:
-        return _method(w, node.func, receiver, held)
+        return _method(w, node.at, node.func, receiver, held)
     if held or _says_so(node.func):
         w.state.waited()
     return held
@@ -68,7 +69,9 @@ def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
             return held
         if noted.target.startswith(lexicon().timing.work) and _is_cheap(noted.target):
             return timing_walk.DEVICE
-        w.state.started(Work(w.module.name, node.at, noted.target, True))
+        work = Work(w.module.name, node.at, noted.target, True)
+        w.state.started(work)
+        buffers.lend(w, node, work)
         if noted.fills:
             w.state.device.update(filter(None, [timing_walk.path_of(arg.value) for arg in node.args]))
         return timing_walk.DEVICE
@@ -91,10 +94,17 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
     if name in lexicon().timing.waiting:
         w.state.waited()
         return held
-    if name.startswith(lexicon().timing.work):
-        if not _is_cheap(name):
-            w.state.started(Work(w.module.name, node.at, f"{name}", False))
+    if name in lexicon().timing.placing:
+        buffers.lend(w, node, Work(w.module.name, node.at, name, False))
         return timing_walk.DEVICE
+    if name.startswith(lexicon().timing.work):
+        work = Work(w.module.name, node.at, name, False)
+        if not _is_cheap(name):
+            w.state.started(work)
+            buffers.lend(w, node, work)
+        return timing_walk.DEVICE
+    for arg in node.args:
+        buffers.write(w, arg.value, node.at)
     if name in lexicon().timing.plain:
         return ""
     if name not in lexicon().timing.passive and held and not name.startswith("jax."):
@@ -140,10 +150,11 @@ def _function(w: Walker, node: ir.Node | None) -> FuncInfo | None:
     return value.fn if type(value) is Func else None
 
 
-def _method(w: Walker, func: ir.Attr, receiver: str, held: str) -> str:
+def _method(w: Walker, at: int, func: ir.Attr, receiver: str, held: str) -> str:
     if func.name in lexicon().timing.waiting_methods or _says_so(func):
         w.state.waited()
         return held
+    buffers.write(w, func.obj, at)
     if func.name in lexicon().containers.common:
         if held and not receiver:
             w.state.device.add(timing_walk.path_of(func.obj))

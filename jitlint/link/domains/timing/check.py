@@ -1,4 +1,4 @@
-"""Clocks that are read while the work they should measure may still be running (layer: ``link``, room ``domains``).
+"""Clocks that are read, and buffers that are written, while work may still be running (layer: ``link``, room ``domains``).
 
 What it does: after the interpretation, goes once more over the functions in which untraced code read a clock, and over
 what these call. What it does not: judge how long anything takes. Whatever may wait for a result counts as waiting.
@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import UnsyncedClock
+from jitlint.infer.events import EarlyWrite, UnsyncedClock
 from jitlint.infer.evidence import parameter_evidence
 from jitlint.infer.host_calls import place_in_source
 from jitlint.infer.places import Place, Step
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.timing import blocks as timing_blocks
+from jitlint.link.domains.timing.buffers import Writes
 from jitlint.link.domains.timing.meant import is_meant
 from jitlint.link.domains.timing.state import DONE, ENTRY, PROFILE, Clocks, Pending, either
 from jitlint.link.domains.timing.walk import Walker, run_block
@@ -27,12 +28,12 @@ from jitlint.syntax.children import below
 MAX_DEPTH: Final = 8
 
 
-def check(m: Machine) -> None:
-    """Record an `UnsyncedClock` for each reading of a clock that comes too early."""
-    if not m.host_calls.clocks:
+def check(m: Machine, writes: Writes) -> None:
+    """Record an `UnsyncedClock` for each reading of a clock that comes too early, and an `EarlyWrite` for each such write."""
+    if not m.host_calls.clocks and not writes.users:
         return
-    engine = _Engine(m, timing_blocks.clocked(m.host_calls.clocks, m.host_calls.callers))
-    for name, fn in _measuring(m, engine.clocked):
+    engine = _Engine(m, timing_blocks.clocked(m.host_calls.clocks, m.host_calls.callers), writes)
+    for name, fn in _measuring(m, engine.clocked, writes):
         if fn is not None:
             engine.summary(fn)
             continue
@@ -42,10 +43,10 @@ def check(m: Machine) -> None:
         engine.emit(walker, "<module>")
 
 
-def _measuring(m: Machine, clocked: frozenset[int]) -> list[tuple[str, FuncInfo | None]]:
-    """Who reads a clock, and who lets it be read: by a method, or by a context manager."""
+def _measuring(m: Machine, clocked: frozenset[int], writes: Writes) -> list[tuple[str, FuncInfo | None]]:
+    """Who reads a clock, and who lets it be read: by a method, or by a context manager; and who writes into buffers."""
     notes = m.host_calls
-    out = dict.fromkeys(notes.clocks)
+    out = dict.fromkeys([*notes.clocks, *writes.users])
     for number in sorted(clocked):
         out.update(dict.fromkeys(notes.callers.get(number, ())))
     for known in notes.managers.values():
@@ -59,6 +60,7 @@ def _measuring(m: Machine, clocked: frozenset[int]) -> list[tuple[str, FuncInfo 
 class _Engine:
     m: Machine
     clocked: frozenset[int]
+    writes: Writes
     summaries: dict[int, Pending] = field(default_factory=dict)
     said: set[Key] = field(default_factory=set)
     depth: int = 0
@@ -85,6 +87,7 @@ class _Engine:
 
     def emit(self, walker: Walker, function: str) -> None:
         """Record what a walk found."""
+        self._emit_writes(walker, function)
         info = walker.module
         parts = walker.fn.parts if walker.fn is not None else below(info.tree.body) if walker.found else []
         for (at, since), work in walker.found.items():
@@ -100,6 +103,19 @@ class _Engine:
             self.m.sink.add(
                 key, UnsyncedClock(place, also=(step,), callee=work.name, profile=since == PROFILE)
             )
+
+    def _emit_writes(self, walker: Walker, function: str) -> None:
+        info = walker.module
+        for at, (work, name) in walker.written.items():
+            key = (EarlyWrite, info.name, at)
+            if (info.name, at) not in self.writes.places or key in self.said:
+                continue
+            self.said.add(key)
+            place = Place(info.name, at, function, (), "jit", Confidence.LIKELY)
+            step = Step(
+                work.module, work.at, f"`{work.name}` gets `{name}` here, and nothing waits for its result"
+            )
+            self.m.sink.add(key, EarlyWrite(place, also=(step,), callee=work.name, buffer=name))
 
 
 def _arrays(fn: FuncInfo) -> set[str]:

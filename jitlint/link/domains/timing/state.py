@@ -38,6 +38,7 @@ class Clocks:
     """readings: variables that hold a reading of a clock, with what was started since. ends: the same at the moment
     of the reading for the readings before it, and where it was made. device: variables that may hold results.
     waits: the readings since which something has waited. past: those since which an earlier turn of a loop has.
+    lent: variables with buffers that work may still read.
     """
 
     readings: dict[str, Pending] = field(default_factory=dict)
@@ -45,10 +46,18 @@ class Clocks:
     device: set[str] = field(default_factory=set)
     waits: set[str] = field(default_factory=set)
     past: set[str] = field(default_factory=set)
+    lent: dict[str, Work] = field(default_factory=dict)
 
     def copy(self) -> Clocks:
         """An independent copy."""
-        return Clocks(dict(self.readings), dict(self.ends), set(self.device), set(self.waits), set(self.past))
+        return Clocks(
+            dict(self.readings),
+            dict(self.ends),
+            set(self.device),
+            set(self.waits),
+            set(self.past),
+            dict(self.lent),
+        )
 
     def started(self, work: Work) -> None:
         """Something begins to run."""
@@ -61,11 +70,13 @@ class Clocks:
         for name in self.readings:
             self.readings[name] = DONE
         self.waits.update(self.readings)
+        self.lent.clear()
 
     def forget(self, name: str) -> None:
         """A variable is bound to something else."""
         self.readings.pop(name, None)
         self.ends.pop(name, None)
+        self.lent.pop(name, None)
         for names in (self.device, self.waits, self.past):
             names.discard(name)
 
@@ -79,7 +90,8 @@ def either(a: Pending, b: Pending) -> Pending:
 
 def join(a: Clocks, b: Clocks) -> Clocks:
     """Where two paths meet."""
-    out = Clocks(device=a.device | b.device, waits=a.waits | b.waits, past=a.past | b.past)
+    lent = {name: work for name, work in a.lent.items() if name in b.lent}
+    out = Clocks(device=a.device | b.device, waits=a.waits | b.waits, past=a.past | b.past, lent=lent)
     for name in {**a.readings, **b.readings}:
         if name in a.readings and name in b.readings:
             out.readings[name] = either(a.readings[name], b.readings[name])

@@ -13,6 +13,7 @@ from typing import Any, Final
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Ext
 from jitlint.link.domains.timing import blocks as timing_blocks
+from jitlint.link.domains.timing import buffers
 from jitlint.link.domains.timing import calls as timing_calls
 from jitlint.link.domains.timing.state import Clocks, Pending, Work, join_all
 from jitlint.link.engine.machine import Machine
@@ -28,6 +29,7 @@ class Walker:
     """One run over a function (a module body when ``fn`` is None). found: clock readings that come too early, each with
     the variable that holds the reading before.
 
+    written: places where a buffer is written that work may still read, with that work and what the buffer is called.
     clocked: the numbers of functions that read a clock themselves or by methods. depth: of such functions in each other.
     block: what runs when a generator that is a context manager goes on after its ``yield``.
     """
@@ -38,6 +40,7 @@ class Walker:
     summary_of: Callable[[FuncInfo], Pending]
     state: Clocks = field(default_factory=Clocks)
     found: dict[tuple[int, str], Work] = field(default_factory=dict)
+    written: dict[int, tuple[Work, str]] = field(default_factory=dict)
     exits: list[Clocks] = field(default_factory=list)
     breaks: list[Clocks] = field(default_factory=list)
     continues: list[Clocks] = field(default_factory=list)
@@ -223,6 +226,7 @@ def bind(w: Walker, target: ir.Node | None, kind: str, node: ir.Node | None = No
         bind(w, target.value, kind)
     elif type(target) is ir.Sub:
         evaluate(w, target.index)
+        buffers.write(w, target, target.at)
         if kind == DEVICE:
             w.state.device.add(path_of(target))
     else:
@@ -262,6 +266,7 @@ def _assign(w: Walker, node: ir.Assign) -> bool:
 
 def _aug_assign(w: Walker, node: ir.AugAssign) -> bool:
     kind = _any(w, [node.target, node.value])
+    buffers.write(w, node.target, node.target.at if type(node.target) is ir.Sub else node.at)
     if kind == DEVICE:
         bind(w, node.target, kind)
     return True
