@@ -79,6 +79,8 @@ class Arrays(msgspec.Struct, frozen=True):
     largest: frozenset[str]
     sized_by: dict[str, str]
     averaging: frozenset[str]
+    probabilities: dict[str, str]
+    scores: dict[str, str]
 
 
 class Layers(msgspec.Struct, frozen=True):

@@ -11,13 +11,14 @@ class About(NamedTuple):
     """around: a constant at or beyond which all numbers of a NumPy array lie, 0 when none is known. padding: the number that
     stands for *nothing* in an array of indices, None when there is none. counted: the greatest of its whole numbers, as a loop
     counts it, None when that is not known. rows: how many there are of them along the first axis, from turn to turn. ragged: an
-    axis is as long as the longest of some sequences."""
+    axis is as long as the longest of some sequences. made: the function that has made probabilities of them, or ""."""
 
     around: float = 0
     padding: Optional[int] = None
     counted: Optional[Counted] = None
     rows: Optional[Counted] = None
     ragged: bool = False
+    made: str = ""
 
 
 NOTHING: Final = About()
@@ -39,6 +40,7 @@ def joined(left: About, right: About) -> About:
         either(left.counted, right.counted),
         left.rows if left.rows == right.rows else None,
         left.ragged and right.ragged,
+        left.made if left.made == right.made else "",
     )
 
 

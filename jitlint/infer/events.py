@@ -349,6 +349,14 @@ class UnsyncedClock(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class TwiceNormalised(Event):
+    """Probabilities are taken for scores. api: what takes them. made: what has made them."""
+
+    api: str = ""
+    made: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EarlyWrite(Event):
     """A NumPy array is written that work may still read. callee: what was started. buffer: the variable that holds it."""
 
@@ -457,6 +465,7 @@ AnyEvent = Union[
     Mutation,
     Handler,
     EarlyWrite,
+    TwiceNormalised,
     UnsyncedClock,
     OutOfBounds,
     NanGradient,

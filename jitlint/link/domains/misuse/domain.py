@@ -19,6 +19,7 @@ from jitlint.link.domains.misuse import (
     lost_fields,
     metadata,
     rebuilt,
+    scores,
     stale,
     stalled,
     static_fields,
@@ -60,6 +61,7 @@ class Misuse(Domain[None]):
             or dotted in late.SETTERS
             or dotted in (late.SWITCH, late_bound.SWITCH)
             or dotted in words.gradients.logarithms
+            or dotted in words.arrays.scores
             or dotted in words.arrays.takes_in | words.arrays.fills | words.arrays.averaging
             or wide.hears_of(self.m, dotted)
         )
@@ -76,6 +78,8 @@ class Misuse(Domain[None]):
             late_bound.heard(self.m, f, library)
         elif library.dotted in lexicon().gradients.logarithms:
             unstable.heard(self.m, f, library)
+        elif library.dotted in lexicon().arrays.scores:
+            scores.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:

@@ -79,6 +79,8 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
     short = name.rpartition(".")[2]
     words = lexicon().arrays
     first = receiver or (bound[0][1] if bound else None)
+    if name in words.probabilities:
+        return About(made=name)
     if type(first) is Py and short in words.keeps_all | words.whole_numbers:
         return _of_number(first)
     if short in words.keeps_numbers | words.whole_numbers:
