@@ -28,8 +28,6 @@ Let the model give scores, and make probabilities of them where somebody reads t
 loss = optax.softmax_cross_entropy(scores, labels).mean()
 shown = jax.nn.softmax(scores)
 ```
-
-`jnp.log` makes scores of probabilities: `jax.random.categorical(key, jnp.log(p))`.
 """,
     bad="""\
 def draw(key, scores):
@@ -55,11 +53,8 @@ draw(jax.random.key(0), jnp.arange(3.0))
 @RULE.on(TwiceNormalised)
 def check(event: TwiceNormalised) -> Report:
     """Report where probabilities are taken for scores."""
-    drawn = event.api.startswith("jax.random.")
-    again = "scores" if drawn or event.api.startswith("optax.") else "numbers of any size"
+    takes = "numbers of any size" if event.api.startswith("jax.nn.") else "scores"
     return Report(
-        f"`{event.api}` takes {again} and makes probabilities of them, but `{event.made}` has made these already",
-        "give it what the model gave before: `scores`; or `jnp.log(p)`"
-        if drawn
-        else "give it what the model gave before",
+        f"`{event.api}` takes {takes} and makes probabilities of them, but `{event.made}` has made these already",
+        f"give it what `{event.made}` got",
     )
