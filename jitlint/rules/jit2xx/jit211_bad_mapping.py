@@ -70,7 +70,14 @@ def scale(x, by):
 jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
 """,
     outcome=Raises(
-        ("ValueError", "NameError", "IndexError", "jax._src.sharding.IndivisibleError"), spread=True
+        (
+            "ValueError",
+            "NameError",
+            "IndexError",
+            "jax._src.sharding.IndivisibleError",
+            "jax._src.named_sharding.DuplicateSpecError",
+        ),
+        spread=True,
     ),
     since="0.2",
     reference="https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html",
@@ -90,6 +97,11 @@ def check_name(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{event.api}` splits over the axis `{event.parameter}`, but the axes of the mesh are {event.detail}",
             "name an axis of the mesh, or `None` for an axis of the array that is not split",
+        )
+    if event.problem == "repeated-axis":
+        return Report(
+            f"`{event.api}` gets a specification that splits two axes over the axis `{event.parameter}` of the mesh",
+            'split over each axis of a mesh once; several axes of the mesh for one of the array are a tuple: `P(("a", "b"))`',
         )
     if event.problem == "long-spec":
         axes, _, rank = event.detail.partition(" for ")

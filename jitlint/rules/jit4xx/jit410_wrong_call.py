@@ -179,7 +179,7 @@ def _said_otherwise(event: ApiMisuse, api: str) -> Report:
             "1 name" if names == "1" else f"{names} names",
         )
         return Report(
-            f"`{api}` gets devices with {axes}, but {count}",
+            f"`{api}` gets {'devices' if api.endswith('.Mesh') else 'a shape'} with {axes}, but {count}",
             "each axis has one name: `np.array(jax.devices()).reshape(2, -1)` has two; `jax.make_mesh` puts devices in order",
         )
     told, _, found = event.detail.removeprefix("described ").partition(" as ")

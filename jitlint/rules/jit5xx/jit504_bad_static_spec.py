@@ -83,7 +83,9 @@ def check(event: TransformMisuse) -> Report | None:
     if event.problem == "static-not-a-number":
         return Report(
             f"`{event.parameter}` of `{event.transform}` takes integers, not text",
-            "pass the positions as integers, or give names with `static_argnames`",
+            "write positions, counted from 0"
+            if event.parameter == "argnums"
+            else "pass the positions as integers, or give names with `static_argnames`",
         )
     if event.problem == "static-and-donated":
         return Report(

@@ -2,7 +2,8 @@
 
 A loop or a branch decides how many arguments its functions get: `jax.lax.fori_loop` hands over a number and a state,
 `jax.lax.scan` a carry and a row. What it does: compares that with the parameters of the function. What it does not:
-speak of one of several functions, or of what a decorator that is not understood has changed.
+speak of one of several functions, or of what a decorator that is not understood has changed. A kernel of Pallas gets its outputs as
+references, too.
 """
 
 from __future__ import annotations
@@ -13,10 +14,24 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder, Run
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Py, Value, Xform
+from jitlint.infer.values import (
+    NONE,
+    UNKNOWN,
+    Arr,
+    Bound,
+    ExtInst,
+    Func,
+    Inst,
+    Partial,
+    Py,
+    Seq,
+    Tup,
+    Value,
+    Xform,
+)
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import pytrees
+from jitlint.link.values import iteration, pytrees
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.signatures import describe, signature
 from jitlint.link.values.questions.taking import cannot_bind, with_bound
@@ -55,6 +70,38 @@ def check(
             f, ApiMisuse, at, None, api=spec.name, problem="wrong-call", parameter=describe(function),
             detail=f"arity {len(args.pos)} {takes}", exception="TypeError",
         )  # fmt: skip
+
+
+def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Whether a kernel certainly takes more or fewer references than it gets: one for each input, output and place to write."""
+    outputs, places = _count(x.options.get("out_shape")), _count(x.options.get("scratch_shapes", Tup(())))
+    if (
+        x.options.keys() & {"grid_spec", "**"}
+        or outputs is None
+        or places is None
+        or args.more is not None
+        or m.guards
+    ):
+        return False
+    given = Args([*args.pos, *([UNKNOWN] * (outputs + places))])
+    if not refuses(x.target, given):
+        return False
+    sig = signature(x.target)
+    takes = "any number" if sig is None or sig.has_var else str(len(sig.positional))
+    m.emit(
+        f, ApiMisuse, at, None, api=x.spec.name, problem="wrong-call", parameter=describe(x.target),
+        detail=f"arity {len(given.pos)} {takes}", exception="TypeError",
+    )  # fmt: skip
+    return True
+
+
+def _count(shapes: Value | None) -> int | None:
+    """How many arrays are described: one, or as many as a tuple or a list has."""
+    if isinstance(shapes, (Tup, Seq)):
+        items = iteration.known_items(shapes)
+        each = [_count(item) for item in items or ()]
+        return None if items is None or None in each else len(items)
+    return 1 if isinstance(shapes, (ExtInst, Arr)) else None
 
 
 def _knows_all(spec: HigherOrder, named: dict[str, Value]) -> bool:

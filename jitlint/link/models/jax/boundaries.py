@@ -127,12 +127,12 @@ _Problem = tuple[str, str, str]
 
 
 def _wrong_numbers(x: Xform, sig: Signature) -> Iterator[_Problem]:
+    yield from _no_number(x.spec.argnums, x.options.get(x.spec.argnums))
     count = len(sig.positional)
     numbers: list[set[int]] = []
     for option in (x.spec.static_nums, "donate_argnums"):
         value = x.options.get(option) if option in x.spec.params else None
-        if type(value) is Py and isinstance(value.const, str):
-            yield "static-not-a-number", option, value.const
+        yield from _no_number(option, value)
         found = signatures.constant_ints(value) or () if value is not None else ()
         numbers.append({n % count for n in found if -count <= n < count})
         for n in found if not sig.has_var else ():
@@ -140,6 +140,12 @@ def _wrong_numbers(x: Xform, sig: Signature) -> Iterator[_Problem]:
                 yield "static-out-of-range", str(n), str(count)
     for n in sorted(set.intersection(*numbers)):
         yield "static-and-donated", str(n), sig.positional[n].name
+
+
+def _no_number(option: str, value: Value | None) -> Iterator[_Problem]:
+    """A text in the place of positions."""
+    if type(value) is Py and isinstance(value.const, str):
+        yield "static-not-a-number", option, value.const
 
 
 def _wrong_names(x: Xform, sig: Signature) -> Iterator[_Problem]:

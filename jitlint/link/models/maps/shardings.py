@@ -52,11 +52,7 @@ def mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if known and type(devices) is Arr and devices.kind is SEEN and not devices.weak and not m.guards:
         rank = devices.rank
         if rank is not None and rank != len(names):
-            m.emit(
-                f, ApiMisuse, at, api=_MESH, problem="wrong-call", parameter="axis_names",
-                detail=f"mesh {rank} {len(names)}", exception="ValueError",
-            )  # fmt: skip
-            return UNKNOWN
+            return _misshapen(m, f, at, _MESH, rank, len(names))
     return _named_mesh(names, devices.dims if type(devices) is Arr else None) if known else UNKNOWN
 
 
@@ -66,18 +62,30 @@ def made_mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     explicit = (
         args.more is None and (types is None or types is NONE) and m.catalogue.view.behaves(_TYPED) is True
     )
-    return _of_sizes(args, "axis_shapes", explicit)
+    return _of_sizes(m, f, at, "jax.make_mesh", args, "axis_shapes", explicit)
 
 
 def abstract_mesh(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A mesh of no devices, or of some."""
-    return _of_sizes(args, "axis_sizes", False)
+    return _of_sizes(m, f, at, "jax.sharding.AbstractMesh", args, "axis_sizes", False)
 
 
-def _of_sizes(args: Args, name: str, explicit: bool) -> Value:
-    names = _names_given(args)
-    known = names and None not in names
-    return _named_mesh(names, _sizes_in(args.get(0, name)), explicit) if known else UNKNOWN
+def _of_sizes(m: Machine, f: Frame, at: int, api: str, args: Args, name: str, explicit: bool) -> Value:
+    names, sizes = _names_given(args), _sizes_in(args.get(0, name))
+    if not names or None in names:
+        return UNKNOWN
+    if sizes and len(sizes) != len(names) and not m.guards:
+        return _misshapen(m, f, at, api, len(sizes), len(names))
+    return _named_mesh(names, sizes, explicit)
+
+
+def _misshapen(m: Machine, f: Frame, at: int, api: str, axes: int, names: int) -> Value:
+    """Record a mesh that has other numbers of axes and of names for them."""
+    m.emit(
+        f, ApiMisuse, at, api=api, problem="wrong-call", parameter="axis_names", detail=f"mesh {axes} {names}",
+        exception="ValueError",
+    )  # fmt: skip
+    return UNKNOWN
 
 
 def _names_given(args: Args) -> list[str | None]:
@@ -115,7 +123,7 @@ def sharding(m: Machine, f: Frame, at: int, args: Args) -> Value:
     split = split_of(spec)
     if split is None:
         return UNKNOWN
-    if _misnamed(m, f, at, SHARDING, over, split):
+    if _misnamed(m, f, at, SHARDING, over, split) or _repeated(m, f, at, SHARDING, split):
         return UNKNOWN
     return ExtInst(SHARDING, {SPLIT: Tup(tuple(split)), _OVER: over or UNKNOWN})
 
@@ -332,6 +340,15 @@ def _misnamed(m: Machine, f: Frame, at: int, api: str, over: Value | None, split
             detail=", ".join(f"`{name}`" for name in there),
         )  # fmt: skip
     return other is not None
+
+
+def _repeated(m: Machine, f: Frame, at: int, api: str, split: list[Value]) -> bool:
+    """Whether a specification certainly splits twice over one axis of the mesh; it is recorded."""
+    names = [name for name in named_in(split) if name is not None]
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        m.emit(f, ApiMisuse, at, api=api, problem="repeated-axis", parameter=twice)
+    return twice is not None
 
 
 def split_of(value: Value | None) -> list[Value] | None:
