@@ -29,6 +29,9 @@ trace be given a module from outside of it, which it would take apart: `nnx.grad
 The variables of a Linen module (`self.variable`, `self.put_variable`) belong to whoever applies it, so one that is written in a branch of
 `jax.lax.cond`, or in a loop, that began inside the module leaks; the transforms of `flax.linen` hand variables in and out.
 
+A callback of `jax.pure_callback`, `jax.debug.callback` or `io_callback` runs when the compiled function does. What it takes from the
+function around it, and not as an argument, is still a tracer then.
+
 It is an error where code outside of the trace reads the place, of the same object, and a warning where nobody does.
 """,
     instead="""\
@@ -69,6 +72,7 @@ history[0] + 1
 """,
     outcome=Raises(("jax.errors.UnexpectedTracerError",), later=True),
     cases={
+        "callback": Raises(("jax.errors.JaxRuntimeError", "jax.errors.UnexpectedTracerError"), later=True),
         "refused": Raises(("flax.errors.TraceContextError",)),
         "handed": Raises(("ValueError", "flax.errors.TraceContextError"), says=r"trace level"),
     },
@@ -122,6 +126,13 @@ def check(event: Leak) -> Report | None:
             f"`{event.what}` is given a module from outside of the trace, which Flax refuses to take apart there",
             "hand the module to the function that is traced as an argument, with `nnx.jit` and its kin",
             case="handed",
+        )
+    if event.target == "callback":
+        return Report(
+            f"the callback reads `{event.what}`, a traced value of the function around it: when it runs, the trace is over",
+            f"hand it over, as in `jax.debug.callback(report, {event.what})`, and read the argument",
+            severity=None if event.used else Severity.WARNING,
+            case="callback",
         )
     place = _PLACES.get(event.target, "a place")
     return Report(
