@@ -21,8 +21,10 @@ from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
 from jitlint.infer.number_events import CutNumbers as CutNumbers
 from jitlint.infer.number_events import FarNumbers as FarNumbers
 from jitlint.infer.number_events import InvertedBool as InvertedBool
+from jitlint.infer.number_events import OutOfBounds as OutOfBounds
 from jitlint.infer.number_events import PaddingIndex as PaddingIndex
 from jitlint.infer.number_events import StalledAverage as StalledAverage
+from jitlint.infer.number_events import TwiceNormalised as TwiceNormalised
 from jitlint.infer.number_events import UnstableLog as UnstableLog
 from jitlint.infer.number_events import WideDtype as WideDtype
 from jitlint.infer.number_events import WidenedArray as WidenedArray
@@ -349,36 +351,11 @@ class UnsyncedClock(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TwiceNormalised(Event):
-    """Probabilities are taken for scores. api: what takes them. made: what has made them."""
-
-    api: str = ""
-    made: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class EarlyWrite(Event):
     """A NumPy array is written that work may still read. callee: what was started. buffer: the variable that holds it."""
 
     callee: str = ""
     buffer: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OutOfBounds(Event):
-    """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
-    axis. grows: a loop comes to that number in the end. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
-    window: the function that places it, or "". beyond: how many of them may lie beyond an end that is no number. largest: the parameter with
-    the number of places that is the largest index, or ""."""
-
-    index: str = ""
-    size: str = ""
-    update: str = ""
-    length: str = ""
-    window: str = ""
-    grows: bool = False
-    beyond: int = 0
-    largest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

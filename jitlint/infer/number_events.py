@@ -70,3 +70,28 @@ class InvertedBool(Event):
     operand: str = ""
     truth: str = ""
     result: int = -2
+
+
+@dataclass(frozen=True, slots=True)
+class TwiceNormalised(Event):
+    """Probabilities are taken for scores. api: what takes them. made: what has made them."""
+
+    api: str = ""
+    made: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfBounds(Event):
+    """An index that no array of that size has. index: the number, or "" for one written with the size; size: of the
+    axis. grows: a loop comes to that number in the end. update: the method of ``.at[]`` that gets it, or "". length: how many elements a window has that starts there,
+    window: the function that places it, or "". beyond: how many of them may lie beyond an end that is no number. largest: the parameter with
+    the number of places that is the largest index, or ""."""
+
+    index: str = ""
+    size: str = ""
+    update: str = ""
+    length: str = ""
+    window: str = ""
+    grows: bool = False
+    beyond: int = 0
+    largest: str = ""
