@@ -99,11 +99,21 @@ def evaluates(f: Frame, this: Use) -> bool:
 
 
 def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
-    """Whether the same evaluation is called again, with the key that it had before."""
-    calls = {n.at: last_name(n.func) for n in parts(f) if type(n) is ir.Call}
-    one, other = calls.get(this.site[1], ""), calls.get(found.site[1], "")
-    alike = this.site[0] == found.site[0] and this.site != found.site and one == other
-    return alike and naming.has_word(one, lexicon().keys.evaluating)
+    """Whether the same evaluation is called again, with the key that it had before, or another with a key that is named for that."""
+    calls = {n.at: n for n in parts(f) if type(n) is ir.Call}
+    one, other = calls.get(this.site[1]), calls.get(found.site[1])
+    if one is None or other is None or this.site[0] != found.site[0] or this.site == found.site:
+        return False
+    words = lexicon().keys.evaluating
+    alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
+    named = {n.id for n in given(one)} & {n.id for n in given(other)}
+    drawn = bool(this.api or found.api)
+    return alike or (not drawn and any(naming.has_word(name, words) and _is_key(f, name) for name in named))
+
+
+def _is_key(f: Frame, name: str) -> bool:
+    value = f.scope.vars.get(name)
+    return type(value) is Arr and value.key is not None
 
 
 def _is_dropped(f: Frame, this: Use, found: Use) -> bool:

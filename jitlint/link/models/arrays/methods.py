@@ -115,13 +115,13 @@ def _is_other(name: str, args: Args) -> bool:
 
 def _of_numpy(m: Machine, obj: Arr, name: str, args: Args) -> Arr:
     """What a method of an array of NumPy gives: it has the axes that one of JAX's has."""
-    dtype = results.dtype_named(args.pos[0]) if name == "astype" and args.pos else obj.dtype
-    out = Arr(0, dtype, None, "", 0, SEEN, True)
+    out = Arr(0, None, None, "", 0, SEEN, True)
     out.about = about.kept(obj, name)
     fn = m.catalogue.array_method(name)
     in_place = name in lexicon().arrays.host_in_place_methods
     if fn is not None and not in_place and args.more is None and args.kw_more is None:
         bound = results.bind(fn, args)
+        out.dtype = results.dtype_of_method(m, fn, bound, obj, name)
         rank = m.catalogue.rank(fn.name)
         out.rank = rank.of(results.described(bound, obj)) if rank is not None else None
         arrays.measure(m, fn, bound, obj, out)

@@ -15,6 +15,7 @@ from jitlint.catalogue.dtypes import (
     Operand,
     combined,
     dtype_of,
+    exact_of,
     is_weak,
     kind_of,
     named,
@@ -240,6 +241,22 @@ def dtype_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:
     plain = all(type(v) is Py or (type(v) is Arr and v.host and v.rank == 0) for _, v in bound)
     exact = _exact(m, made) if plain and kind == "float" else None
     return dtype_of(kind, None if exact is None else without_star(exact))
+
+
+def dtype_of_method(m: Machine, fn: ApiFunction, bound: Bound, array: Arr, name: str) -> str | None:
+    """The dtype that a method of an array of NumPy gives: of the same kind as that of JAX's. Sums of few bits are not made with few, and
+    means of whole numbers are none."""
+    asked = next((value for param, value in bound if param.name == "dtype"), NONE)
+    if asked is not NONE:
+        return dtype_named(asked)
+    found = _kind(m, Made(fn, fn.result, bound, array, 0, "", 0, 0, True))
+    kind = "int" if found == "number" else found if found != "key" else None
+    same = (
+        kind is not None
+        and kind == array.dtype
+        and (kind == "float" or name in lexicon().arrays.keeps_numbers)
+    )
+    return dtype_of(kind, exact_of(array.dtype) if same else None)
 
 
 def dtype_kind(value: Value | None) -> str | None:
