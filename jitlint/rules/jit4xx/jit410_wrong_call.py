@@ -65,7 +65,7 @@ x = jnp.zeros((2, 3))
             "NotImplementedError",
             "jax.errors.JaxRuntimeError",
         ),
-        says=r"as a data type|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
+        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
     cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
@@ -160,6 +160,13 @@ def check(event: ApiMisuse) -> Report | None:
     if event.detail == "filled":
         what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
+    if event.detail.startswith("kernel "):
+        return Report(
+            f"the kernel `{event.detail.removeprefix('kernel ')}` of `{api}` reads the array `{parameter}` from outside, which it does"
+            " not get",
+            f"hand it over as an input with its own `BlockSpec`, or make `{parameter}` inside of the kernel; numbers of Python's, and single"
+            " ones of NumPy's, may come from outside",
+        )
     if event.detail.startswith(("arity ", "mesh ", "described ")):
         return _called(event, api)
     _, most, given = event.detail.split()

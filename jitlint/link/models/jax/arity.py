@@ -75,13 +75,12 @@ def check(
 def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Whether a kernel certainly takes more or fewer references than it gets: one for each input, output and place to write."""
     outputs, places = _count(x.options.get("out_shape")), _count(x.options.get("scratch_shapes", Tup(())))
-    if (
-        x.options.keys() & {"grid_spec", "**"}
-        or outputs is None
-        or places is None
-        or args.more is not None
-        or m.guards
-    ):
+    if x.options.keys() & {"grid_spec", "**"} or outputs is None or places is None or m.guards:
+        return False
+    call = m.texts.table(f).calls.get(at)
+    if f.confidence is not Confidence.CERTAIN or call is None or any(arg.star for arg in call.args):
+        return False  # another function hands on what it is given, to one of several perhaps
+    if len(call.args) != len(args.pos):
         return False
     given = Args([*args.pos, *([UNKNOWN] * (outputs + places))])
     if not refuses(x.target, given):

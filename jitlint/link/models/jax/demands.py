@@ -36,7 +36,7 @@ from jitlint.infer.values import (
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arity, hashed, mapping, operands, scalars, turns
+from jitlint.link.models.jax import arity, closed_over, hashed, mapping, operands, scalars, turns
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.models.maps import shardings
 from jitlint.link.values import flattening, iteration, pytrees
@@ -56,7 +56,7 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
     if x.site == (f.module.name, at):
         return False  # nobody calls it; the arguments are made up
     if x.spec.kernel:
-        return arity.refuses_references(m, f, at, x, args)
+        return arity.refuses_references(m, f, at, x, args) or closed_over.refuses_kernel(m, f, at, x)
     if hashed.refuses(m, f, at, x.spec.name, x.target):
         return True
     if x.spec.real and not x.spec.filter and "allow_int" not in x.options:

@@ -1,36 +1,31 @@
-"""What callbacks are told of the results of their functions, and what these read (layer: ``link``, room ``models``).
+"""What callbacks are told of the results of their functions (layer: ``link``, room ``models``).
 
 What it does: says where numbers stand for the description of a result, as those of a shape do, and where what a function
-certainly gives has another shape than is said of it, and finds traced values that it takes from the function around it. What it does not: count the axes that a map adds to both.
+certainly gives has another shape than is said of it. What it does not: count the axes that a map adds to both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.dims import Dims, shape_text
-from jitlint.infer.events import ApiMisuse, Leak
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NO_CONST, Arr, B, ExtInst, Func, Py, S, Scope, Tup, Value
-from jitlint.link.engine import events
+from jitlint.infer.values import NO_CONST, Arr, B, ExtInst, Py, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import closed_over
 from jitlint.link.values import fitting, iteration, pytrees
 from jitlint.link.values.questions.signatures import describe
-from jitlint.syntax import ir
 
 _DESCRIBED: Final = "result_shape_dtypes"
-_ON_HOST: Final = -1
-_SHOWING: Final = frozenset({"print", "str", "repr"})
-"""Functions to which a tracer is as good as any object: they say what it is."""
 
 
 def check(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """Record a description with a number in it: of each leaf, JAX asks the shape and the dtype (measured)."""
+    """Record a description with a number in it: of each leaf, JAX asks the shape and the dtype (measured). And what the callback reads
+    that it does not get."""
+    closed_over.check_callback(m, f, at, spec, named)
     told = named.get(_DESCRIBED) if _DESCRIBED in spec.params else None
     items = told.items if type(told) is Tup and told.cls is None else (told,)
     if any(type(item) is Py and item.kind in pytrees.NUMBERS for item in items) and not m.guards:
@@ -38,48 +33,6 @@ def check(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Val
             f, ApiMisuse, at, api=spec.name, problem="wrong-call", parameter=_DESCRIBED, detail="shape",
             exception="AttributeError",
         )  # fmt: skip
-
-
-def check_captures(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> None:
-    """Record a callback that reads a traced value of the function around it: it runs when the trace is long over."""
-    callback = named.get(spec.params[0])
-    if spec.run[0].modes != _ON_HOST or type(callback) is not Func or m.guards:
-        return
-    told = {id(part.obj) for part in callback.fn.parts if type(part) is ir.Attr and part.name in _told()}
-    told |= {id(arg) for call in _calls(callback.fn, lexicon().errors.static_calls) for arg in call}
-    shown = {id(arg) for call in _calls(callback.fn, _SHOWING) for arg in call}
-    for name in callback.fn.outer_names:
-        value = _found(callback.scope, name)
-        traced = events.hurt(value, S) if value is not None else None
-        uses = [part for part in callback.fn.parts if type(part) is ir.Name and part.id == name]
-        uses = [part for part in uses if id(part) not in told]
-        if value is None or traced is None or traced.weak or not uses:
-            continue
-        m.emit(
-            f, Leak, at, traced, events.confidence_of(value), target="callback", what=name,
-            used=any(id(part) not in shown for part in uses),
-        )  # fmt: skip
-        return
-
-
-def _told() -> frozenset[str]:
-    return lexicon().errors.static_attributes
-
-
-def _calls(fn: FuncInfo, names: frozenset[str]) -> Iterator[list[ir.Expr]]:
-    """The arguments of calls of functions of these names."""
-    for part in fn.parts:
-        if type(part) is ir.Call and type(part.func) is ir.Name and part.func.id in names:
-            yield [arg.value for arg in part.args]
-
-
-def _found(scope: Scope | None, name: str) -> Value | None:
-    """What a name stands for in the functions around, not in the module."""
-    while scope is not None and scope.fn is not None:
-        if name in scope.vars:
-            return scope.vars[name]
-        scope = scope.parent
-    return None
 
 
 def check_result(
