@@ -8,8 +8,8 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import plain_kind
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import ApiMisuse, ArrayStore
-from jitlint.infer.grounds import GUESSED, SAID, weaken
+from jitlint.infer.events import ArrayStore
+from jitlint.infer.grounds import GUESSED, weaken
 from jitlint.infer.keys import descends
 from jitlint.infer.lattice import anonymous, join
 from jitlint.infer.objects import forget_notes, is_cold
@@ -45,10 +45,20 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine import evaluator, imports, reading
 from jitlint.link.engine.domain import Load, Store
-from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
+from jitlint.link.engine.events import STAGED_OR_BATCHED
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import bounds, callbacks, classes, fields, flattening, library_objects, operators
+from jitlint.link.values import (
+    behind,
+    bounds,
+    callbacks,
+    classes,
+    fields,
+    flattening,
+    lacking,
+    library_objects,
+    operators,
+)
 from jitlint.link.values.keys import keys_of
 from jitlint.link.values.questions import counting, filling
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
@@ -118,7 +128,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
     if not obj.softness and f.confidence is not Confidence.POSSIBLE:  # surely an array
         imports.note(m, f, at, f"jax.Array.{name}")
     if kind is not None and kind.startswith(("concrete-only:", "missing:", "foreign:")):
-        _refused(m, f, at, obj, name, kind)
+        lacking.check(m, f, at, obj, name, kind)
     return Method(obj, name) if m.catalogue.array_method(name) is not None else UNKNOWN
 
 
@@ -130,32 +140,6 @@ def _counted(name: str, array: Arr | None = None) -> Value:
     if name in lexicon().arrays.counting_attributes:
         return INT
     return operators.dtype_value(array) if name == "dtype" else STATIC
-
-
-def _refused(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> None:
-    """An attribute that every JAX array lacks, or that only a concrete one has."""
-    label, _, exception = kind.partition(":")
-    if name in ("item", "tolist") or name.startswith("__"):
-        return
-    if label == "missing" and obj.kind is SAID and not obj.modes:
-        return  # it is said to be an array of JAX, and used as one of NumPy
-    if label in ("missing", "foreign"):
-        if name in lexicon().arrays.in_place_methods and not obj.weak:
-            m.emit(f, ArrayStore, at, obj, op="method", what=name)
-        elif not obj.weak and m.catalogue.view.removed(f"jax.Array.{name}") is None:
-            m.emit(f, ApiMisuse, at, obj, problem="missing-member", parameter=name, exception=exception)
-    elif hurt(obj, ANY_TRACER) is not None and (obj.modes & STAGED_OR_BATCHED):
-        m.emit(
-            f,
-            ApiMisuse,
-            at,
-            obj,
-            api=f"jax.Array.{name}",
-            problem="concrete-only",
-            parameter=name,
-            exception=exception,
-            cure="",
-        )
 
 
 def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str) -> Value:
@@ -224,14 +208,14 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
             m.domains.on_load(f, Load(at, "class", obj.cls, name, found))
         reading.note(m, found)
         return bind_descriptor(m, f, at, found, obj)
-    if name == "__class__":
-        return Class(obj.cls)
-    if name == "__dataclass_fields__":
-        return fields.descriptions(obj.cls)
-    if name == "__dict__":
-        return Map(dict(obj.attrs), UNKNOWN, obj.level, None, STR)
+    common = behind.of_every_object(obj, name)
+    if common is not None:
+        return common
     if f.world.level:
         callbacks.run_protocol(m, f, at, obj, "__getattr__", [STR])
+    wrapped = behind.wrapped(obj, name)
+    if wrapped is not None and wrapped is not obj:
+        return get(m, f, at, wrapped, name)
     given = classes.inherited(m, f, at, obj, name)
     if given is UNKNOWN and obj.modes:
         return Tree(obj.modes, obj.why, obj.level, GUESSED)

@@ -39,7 +39,11 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
     pair = (left, right)
     if is_reference(f, left) or is_reference(f, right):
         return _with_reference(m, f, at, op, pair)
-    if check_places(m, f, at, op, pair) or _of_two_scopes(m, f, at, op, pair):
+    if (
+        check_places(m, f, at, op, pair)
+        or _of_two_scopes(m, f, at, op, pair)
+        or check_keys(m, f, at, op, pair)
+    ):
         return True
     wrapping.check(m, f, at, op, pair)
     if not (is_sure(left) or is_sure(right)) or not all(is_array(v) or is_number(v) for v in pair):
@@ -58,6 +62,22 @@ def _with_reference(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, V
     if not all(isinstance(value, (Arr, Tree, Py)) or is_reference(f, value) for value in pair):
         return False
     return report(m, f, at, op, "reference", "", pair[0] if is_reference(f, pair[0]) else pair[1])
+
+
+def check_keys(m: Machine, f: Frame, at: int, op: str, operands: Sequence[Value]) -> bool:
+    """Record a PRNG key that something is to be computed with. Answers whether it is refused: which of two equal keys comes first,
+    or what their sum is, nobody knows."""
+    key = next((value for value in operands if is_typed_key(m, value)), None)
+    if key is None or not all(is_array(value) or is_number(value) for value in operands):
+        return False
+    return report(m, f, at, op, "key-operand", "", key)
+
+
+def is_typed_key(m: Machine, value: Value) -> bool:
+    """Whether something is certainly a key with a data type of its own, which only JAX knows."""
+    if type(value) is not Arr or value.key is None:
+        return False
+    return is_array(value) and m.keys.is_typed(value.key)
 
 
 def _of_two_scopes(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:
@@ -103,6 +123,8 @@ def check_unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> bool:
         return report(m, f, at, op, "reference", "", value)
     if is_place(value):
         return op != "not" and report(m, f, at, op, "place", "", value)
+    if op != "not" and check_keys(m, f, at, op, [value]):
+        return True
     kind = kind_of(value)
     if not is_sure(value) or not ((op == "~" and kind in _INEXACT) or (op == "-" and kind == "bool")):
         return False

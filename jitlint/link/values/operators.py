@@ -445,6 +445,8 @@ def _compare_arrays(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
         return UNKNOWN
     if fitting.check_places(m, f, at, op, (left, right)):
         return BOOL
+    if op not in ("==", "!=") and fitting.check_keys(m, f, at, op, (left, right)):
+        return UNKNOWN
     for a, b in ((left, right), (right, left)):
         if type(b) is Py and b.kind in ("none", "str") and op in ("==", "!="):
             if type(a) is Arr:

@@ -244,6 +244,11 @@ def check(event: ApiMisuse) -> Report | None:
             f"{api} needs numbers, but a PRNG key has none that NumPy knows",
             "`jax.random.key_data(key)` gives them, and `jax.random.wrap_key_data` makes a key of them",
         )
+    if event.parameter == "key-operand":
+        return Report(
+            f"{api} computes with numbers, but gets a PRNG key",
+            "choose between two keys with `jnp.where(which, a, b)`, and take keys out of what is averaged or blended",
+        )
     if event.parameter == "integers":
         return Report(
             f"{api} wants integers as `{event.detail}`, but gets floats",

@@ -158,6 +158,9 @@ def _is_of_arrays(code: _Code, node: ir.Node | None, before: int, depth: int) ->
         return False
     if type(node) is ir.Name:
         value = code.last_value(node.id, before)
+        if value is None and node.id in code.given:
+            outer, value = code.given[node.id]
+            return _is_of_arrays(outer, value, value.at, depth - 1)
         found = _is_of_arrays(code, value, before, depth - 1)
         return found or (type(value) is ir.List and _is_filled(code, node.id, before, depth))
     if type(node) is ir.Dict:

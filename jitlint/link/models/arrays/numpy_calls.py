@@ -55,13 +55,7 @@ def call_numpy(m: Machine, f: Frame, at: int, fn: NumpyFunction, args: Args) -> 
 
 def _is_key(m: Machine, f: Frame, at: int, fn: NumpyFunction, value: Value) -> bool:
     """Whether NumPy is to convert a key, which has a data type that only JAX knows."""
-    found = (
-        type(value) is Arr
-        and fitting.is_array(value)
-        and value.key is not None
-        and m.keys.is_typed(value.key)
-    )
-    return found and fitting.report(m, f, at, fn.name, "key", "", value)
+    return fitting.is_typed_key(m, value) and fitting.report(m, f, at, fn.name, "key", "", value)
 
 
 def _of_tracer(
