@@ -235,6 +235,7 @@ class Captures(msgspec.Struct, frozen=True):
     inline: frozenset[str]
     settings: frozenset[str]
     streams: frozenset[str]
+    measuring: frozenset[str]
     updating: frozenset[str]
     copying: frozenset[str]
     reporting: frozenset[str]

@@ -30,6 +30,8 @@ LEARNT: Final = f"{NOTE}learnt"
 """Where a layer has the modes that its parameters bring into what it computes."""
 DRY: Final = f"{NOTE}dry"
 """Where a layer remembers that it was made without a stream of keys."""
+MODE: Final = f"{NOTE}mode"
+"""Where a layer remembers that it was made for one mode, or does nothing."""
 SEEDED: Final = f"{NOTE}seeded"
 """Where streams of keys remember that compiled code starts them from constants."""
 

@@ -45,14 +45,19 @@ class Leaks(Domain[Left]):
             stores.changed(self.m, f, store)
 
     def hears_of(self, dotted: str) -> bool:
-        """Methods of modules, and of streams of keys."""
-        return dotted.startswith((layers.MODULE, *lexicon().captures.streams))
+        """Methods of modules, and of streams of keys, and layers that keep statistics."""
+        words = lexicon().captures
+        return (
+            dotted.startswith((layers.MODULE, *words.streams))
+            or dotted.removesuffix(".__call__") in words.measuring
+        )
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A module writes to one of its variables, draws a key, or is applied."""
         layers.heard(f, library)
         if f.world.level and type(library.owner) is ExtInst:
             stores.drawn(self.m, f, library)
+            stores.measured(self.m, f, library)
         return None
 
     def on_change(self, f: Frame, change: Change) -> None:

@@ -13,7 +13,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import HANDED, REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
-from jitlint.infer.objects import is_cold, itself
+from jitlint.infer.objects import MODE, is_cold, itself
 from jitlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -142,10 +142,39 @@ def drawn(m: Machine, f: Frame, library: Library) -> None:
         return
     call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
     func = call.func if call is not None else None
-    stream = func.obj if type(func) is ir.Attr and method != "__call__" else func
-    box = paths.peek(m, f, stream.obj) if type(stream) is ir.Attr else None
-    if type(stream) is ir.Attr and type(box) is Inst and box.attrs.get(stream.name) is owner:
-        stored(m, f, library.at, box, UNKNOWN, "attribute", stream.name)
+    _changed_part(
+        m, f, library.at, owner, func.obj if type(func) is ir.Attr and method != "__call__" else func
+    )
+
+
+def measured(m: Machine, f: Frame, library: Library) -> None:
+    """A layer that a module holds measures what it is given, and keeps that: ``self.norm(x)``, in programs that never tell one not to."""
+    owner = library.owner
+    if type(owner) is not ExtInst or library.dotted != f"{owner.dotted}.__call__":
+        return
+    told = library.args.kw or MODE in owner.attrs
+    if owner.dotted not in lexicon().captures.measuring or told or _evaluates(m):
+        return
+    call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
+    _changed_part(m, f, library.at, owner, call.func if call is not None else None)
+
+
+def _evaluates(m: Machine) -> bool:
+    """Whether anything in the program sets the mode of a model."""
+    setters = {dotted.rpartition(".")[2] for dotted in lexicon().modes.setting} | {"set_attributes", "view"}
+    return any(
+        type(part) is ir.Attr and part.name in setters
+        for module in m.modules.values()
+        for nodes in module.code()
+        for part in nodes
+    )
+
+
+def _changed_part(m: Machine, f: Frame, at: int, part: ExtInst, node: ir.Node | None) -> None:
+    """An object that a module holds under a name changes."""
+    box = paths.peek(m, f, node.obj) if type(node) is ir.Attr else None
+    if type(node) is ir.Attr and type(box) is Inst and box.attrs.get(node.name) is part:
+        stored(m, f, at, box, UNKNOWN, "attribute", node.name)
 
 
 def _is_variable(m: Machine, value: Value) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import WrongMode
-from jitlint.infer.objects import DRY, NOTE
+from jitlint.infer.objects import DRY, MODE, NOTE
 from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, TRUE, ExtInst, L, Value, const_of
 from jitlint.link.domains.modes import metrics, streamless, told
@@ -43,8 +43,6 @@ from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 
-_SET = f"{NOTE}mode"
-"""Where a layer remembers that it was made for one mode, or does nothing."""
 _PERHAPS = f"{NOTE}rate"
 """Where it remembers that nobody knows whether it drops anything."""
 
@@ -96,7 +94,7 @@ class Modes(Domain[Marks]):
             self._captured.evaluates |= words.setting[dotted] == EVALUATE
         elif not _is_told(library.args):
             noted = library.owner.attrs if type(library.owner) is ExtInst else {}
-            if _SET in noted:
+            if MODE in noted:
                 return None
             self._note(f, LEARNS if f.world.modes & L else RUNS, call.func, library.at, _PERHAPS not in noted)
             if f.world.modes & L:
@@ -225,7 +223,7 @@ def _made(library: Library) -> Value | None:
     unknown = rate is None or const_of(rate) is NO_CONST
     idle = rate is not None and not unknown and not const_of(rate)
     if idle or _is_told(args):
-        note = _SET
+        note = MODE
     else:
         note = _PERHAPS if drops and unknown else DRY if drops and "rngs" not in args.kw else ""
     return ExtInst(result.dotted, {**result.attrs, note: TRUE}) if note and type(result) is ExtInst else None

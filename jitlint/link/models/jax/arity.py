@@ -39,6 +39,7 @@ from jitlint.link.values.questions.taking import cannot_bind, with_bound
 _DECIDING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "tree_map"})
 """Results of functions that decide what theirs are called with."""
 
+PALLAS_CALL: Final = "jax.experimental.pallas.pallas_call"
 _ON_HOST: Final = -1
 _OPTIONS: Final = frozenset({"ordered", "partitioned", "sharding", "vectorized", "vmap_method"})
 """Arguments of callbacks that are not handed on, in any version. Source: `jax.pure_callback`, `jax.experimental.io_callback`,
@@ -74,6 +75,8 @@ def check(
 
 def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Whether a kernel certainly takes more or fewer references than it gets: one for each input, output and place to write."""
+    if x.spec.name != PALLAS_CALL:
+        return False
     outputs, places = _count(x.options.get("out_shape")), _count(x.options.get("scratch_shapes", Tup(())))
     if x.options.keys() & {"grid_spec", "**"} or outputs is None or places is None or m.guards:
         return False

@@ -17,6 +17,7 @@ from jitlint.infer.values import Arr, Func, S, Scope, Value, Xform
 from jitlint.link.engine import events
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.jax import arity
 from jitlint.link.values import fitting
 from jitlint.link.values.questions.signatures import describe
 from jitlint.syntax import ir
@@ -44,9 +45,10 @@ def check_callback(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
 
 
 def refuses_kernel(m: Machine, f: Frame, at: int, x: Xform) -> bool:
-    """Whether a kernel certainly reads an array of JAX that it does not get as an input; it is recorded."""
+    """Whether a kernel certainly reads an array of JAX that it does not get as an input; it is recorded. Other ways to make a kernel
+    take some of these."""
     kernel = x.target
-    if type(kernel) is not Func or m.guards:
+    if x.spec.name != arity.PALLAS_CALL or type(kernel) is not Func or m.guards:
         return False
     for name, _ in _taken(kernel.fn):
         value = _found(kernel.scope, name, in_module=True)

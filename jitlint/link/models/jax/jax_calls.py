@@ -37,6 +37,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays
 from jitlint.link.models.jax import checks, exporting, higher, modules
 from jitlint.link.models.maps import shardings
+from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions.kinds import is_concrete, isinstance_of
@@ -346,5 +347,6 @@ JAX_CALLS: dict[str, Handler] = {
     "equinox.static_field": _static_field,
     "equinox.apply_updates": _apply_updates,
     "equinox.tree_deserialise_leaves": _deserialised,
+    "flax.nnx.clone": stdlib_calls.deepcopy,
     "optax.apply_updates": _apply_updates,
 }

@@ -98,7 +98,8 @@ def _copy(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return each(or_unknown(argument(args, 0)), lambda value: _copied(f, value, 0))
 
 
-def _deepcopy(m: Machine, f: Frame, at: int, args: Args) -> Value:
+def deepcopy(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    """A copy of an object and of what it holds."""
     return each(or_unknown(argument(args, 0)), lambda value: _copied(f, value, 3))
 
 
@@ -439,7 +440,7 @@ STDLIB_CALLS: Final[dict[str, Handler]] = {
     "collections.namedtuple": named_tuples.make,
     "contextlib.suppress": instance_of("contextlib.suppress"),
     "copy.copy": _copy,
-    "copy.deepcopy": _deepcopy,
+    "copy.deepcopy": deepcopy,
     "dataclasses.asdict": _asdict,
     "dataclasses.astuple": _astuple,
     "dataclasses.fields": _fields,
