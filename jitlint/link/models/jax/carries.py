@@ -180,9 +180,17 @@ def _items_to_compare(
 
 
 def _rests_to_compare(init: Value, out: Value, path: str) -> _Pairs:
-    """What is said of all elements of two lists or dicts together: where the elements differ in that, all of them do."""
-    before, after = getattr(init, "rest", None), getattr(out, "rest", None)
-    return [] if before is None or after is None else [(f"{path}[...]", before, after)]
+    """What is said of all elements of two lists or dicts together, or of each in one of them: where the elements differ in that, all of
+    them do. Other numbers of elements do not fit, either."""
+    before, after = _elements(init), _elements(out)
+    return [(f"{path}[...]", one, other) for one in before for other in after]
+
+
+def _elements(value: Value) -> list[Value]:
+    """The elements of a list, or what stands for all of them."""
+    items = value.items if isinstance(value, (Tup, Seq)) else None
+    rest = getattr(value, "rest", None)
+    return [*(items or ()), *([] if rest is None else [rest])]
 
 
 def _entries_to_compare(init: Value, out: Value, path: str, where: str) -> _Pairs | str:
