@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
-from jitlint.infer.about import NOTHING
 from jitlint.infer.dims import Dims
 from jitlint.infer.grounds import GUESSED, RULED, SEEN, USED, Ground
 from jitlint.infer.lattice import join
@@ -161,7 +160,8 @@ def _sized(m: Machine, op: str, out: Value, left: Value, right: Value) -> Value:
         a, b = _dims_of(left), _dims_of(right)
         out.dims = fitting.known(fitting.product(a, b) if op == "@" else fitting.together((a, b)))
         followed = counting.about_operator(m, op, left, right, out.dtype)
-        out.about = about.of_sum(op, left, right) if out.host and followed is NOTHING else followed
+        around = about.of_sum(op, left, right).around if out.host else 0
+        out.about = followed._replace(around=around) if around else followed
     return out
 
 

@@ -55,6 +55,6 @@ def check(event: FarNumbers) -> Report:
         )
     apart = 2.0 ** (len(f"{int(abs(event.around)):b}") - 24)
     return Report(
-        f"32-bit floats near {place} are {apart:,.0f} apart, so that numbers between them become alike",
+        f"32-bit floats near {place} are {apart:,g} apart, so that numbers between them become alike",
         help_text,
     )

@@ -1,6 +1,7 @@
 """Calls that give the next version of a value, and change nothing, as statements (layer: ``link``, room ``domains``).
 
-What it does: finds methods that only make another object of their class, ``state.apply_ema(decay)``, and functions that put what
+What it does: finds methods that only make another object of their class, ``state.apply_ema(decay)``, or another version of an array that they
+are given, and functions that put what
 was stored into a frozen object, ``restore(path, state)``. What it does not: look into methods that change something, or ask
 somebody unknown.
 """
@@ -27,7 +28,7 @@ _ALSO: Final = frozenset({"evolve", "__class__"})
 
 
 def method(m: Machine, base: Value | None, name: str) -> str:
-    """How a method is called that does nothing but give the next version of its object; else ""."""
+    """How a method is called that does nothing but give the next version of its object, or of an array that it is given; else ""."""
     if not isinstance(base, (Inst, Tup)) or base.cls is None:
         return ""
     func = find_method(base, name)
@@ -35,7 +36,12 @@ def method(m: Machine, base: Value | None, name: str) -> str:
         return ""
     result = only_returned(func.fn.parts)
     own = func.fn.node.params[0].name
-    is_next = type(result) is ir.Call and _is_next(m, helpers.inside(func), result, own, base.cls)
+    if type(result) is not ir.Call:
+        return ""
+    array = helpers.updated_at(m, result.func) if type(result.func) is ir.Attr else None
+    given = [param.name for param in func.fn.node.params[1:]]
+    is_next = type(array) is ir.Name and array.id in given
+    is_next = is_next or _is_next(m, helpers.inside(func), result, own, base.cls)
     return f".{name}" if is_next and helpers.computes(m, func) else ""
 
 

@@ -19,6 +19,8 @@ from jitlint.link.engine.frame import Args, Frame
 
 EXACT: Final = 2**24
 """Beyond it 32-bit floats do not tell whole numbers apart."""
+FRACTIONS: Final = 2**21
+"""Beyond it 32-bit floats are at least a quarter apart."""
 WHOLE: Final = 2**31
 """The first whole number for which 32 bits have no room."""
 PADDING: Final = -1
@@ -138,8 +140,11 @@ def _beyond(end: Value | None) -> float:
 
 
 def _is_far(const: float) -> bool:
-    """Whether a constant is a place far from 0: no round number, with one digit and zeros."""
-    return abs(const) >= EXACT and float(f"{const:.0e}") != const
+    """Whether a constant is a place far from 0: no round number, with one digit and zeros; or one with a fraction where 32 bits keep
+    none finer than quarters."""
+    if abs(const) >= EXACT:
+        return float(f"{const:.0e}") != const
+    return abs(const) >= FRACTIONS and const != int(const)
 
 
 def _of_elements(value: Value | None) -> float:
