@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.catalogue.dtypes import exact_of
+from jitlint.catalogue.dtypes import exact_of, without_star
 from jitlint.infer.events import FarNumbers
 from jitlint.infer.values import NONE, Arr, Inst, S, Value
 from jitlint.link.domains.misuse.wide import NeverOn
@@ -40,7 +40,9 @@ def arrived(m: Machine, f: Frame, transformed: Transformed, when: NeverOn) -> No
 def _check(m: Machine, f: Frame, at: int, values: list[Value], when: NeverOn) -> None:
     for array in (array for value in values for array in _arrays(value, _DEEP)):
         whole = array.dtype in ("int", "number")
-        place = array.about.around if array.host and exact_of(array.dtype) in _WIDE else 0
+        exact = exact_of(array.dtype)
+        wide = array.host and (None if exact is None else without_star(exact)) in _WIDE
+        place = array.about.around if wide else 0
         if place and (not whole or abs(place) >= WHOLE):
             m.emit(
                 f, FarNumbers, at, None, Confidence.LIKELY, when=(when,), around=place, whole=whole
