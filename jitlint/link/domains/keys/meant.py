@@ -11,6 +11,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, descends
 from jitlint.infer.values import Arr, Inst, L, S, Tup, Value
+from jitlint.link.domains.keys import opposites
 from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import scopes, surroundings
 from jitlint.link.engine.frame import Frame
@@ -41,6 +42,7 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         return True
     if (
         _is_reference(f, this, found)
+        or opposites.are_a_pair(parts(f), this, found)
         or _are_compared(f, this, found)
         or _are_labelled(f, this, found)
         or _is_only_asserted(f, this)
@@ -99,16 +101,19 @@ def evaluates(f: Frame, this: Use) -> bool:
 
 
 def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
-    """Whether the same evaluation is called again, with the key that it had before, or another with a key that is named for that."""
+    """Whether the same evaluation is called again, with the key that it had before, or another of the same thing with a key that is
+    named for that."""
     calls = {n.at: n for n in parts(f) if type(n) is ir.Call}
     one, other = calls.get(this.site[1]), calls.get(found.site[1])
     if one is None or other is None or this.site[0] != found.site[0] or this.site == found.site:
         return False
     words = lexicon().keys.evaluating
     alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
-    named = {n.id for n in given(one)} & {n.id for n in given(other)}
-    drawn = bool(this.api or found.api)
-    return alike or (not drawn and any(naming.has_word(name, words) and _is_key(f, name) for name in named))
+    if alike or this.api or found.api:
+        return alike
+    named = [arg.value for arg in one.args if any(same_text(arg.value, b.value) for b in other.args)]
+    keys = [node for node in named if type(node) is ir.Name and _is_key(f, node.id)]
+    return len(named) > len(keys) and any(naming.has_word(key.id, words) for key in keys)
 
 
 def _is_key(f: Frame, name: str) -> bool:

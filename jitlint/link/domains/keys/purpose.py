@@ -19,6 +19,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, last_name
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
@@ -28,6 +29,7 @@ from jitlint.syntax.documents import is_document
 _EVERY: Final = frozenset({"loop", "many", "steps", "shared", "calls", "epochs"})
 """How a key is consumed again that is the same each time, at one place."""
 
+_ORDERING: Final = frozenset({"sorted", "list", "tuple", "reversed"})
 _PLACES: Final = (ir.Name, ir.Attr, ir.Sub)
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "setup"})
 
@@ -106,7 +108,7 @@ def _followed(k: Ledger, f: Frame) -> ir.For | None:
     """The innermost loop of which each turn is followed for itself, as it goes through few things that are known."""
     around = k.m.texts.table(f).around.get(f.at, ())
     loop = next((node for node, _ in reversed(around) if type(node) is ir.For), None)
-    over = _display(f, _listed(loop.iter)) if loop is not None else None
+    over = _written(k, f, _display(f, _listed(loop.iter))) if loop is not None else None
     params = [param.name for param in f.fn.node.params] if f.fn is not None else []
     own = f.fn.node.local_names if f.fn is not None else []
     computed = type(over) is ir.Name and over.id in own and over.id not in params
@@ -265,7 +267,7 @@ def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
     Things have names, or are rates and scales; sizes and shapes are those of layers, which are to differ.
     """
     over = loop.iter if type(loop) is ir.For else loop.fors[-1].iter if type(loop) is ir.Comp else None
-    over = _display(f, _listed(over))
+    over = _written(k, f, _display(f, _listed(over)))
     if isinstance(over, (ir.Tuple, ir.List)):
         return not any(_is_size(node) for node in over.elts)
     if type(over) is ir.Dict:
@@ -277,8 +279,17 @@ def compares(k: Ledger, f: Frame, loop: ir.Node) -> bool:
     return items is not None and not any(_is_number(item) for item in items)
 
 
+def _written(k: Ledger, f: Frame, over: ir.Expr | None) -> ir.Expr | None:
+    """What a function writes out that is called for what a loop goes through."""
+    made = paths.peek(k.m, f, over.func) if type(over) is ir.Call else None
+    result = only_returned(made.fn.parts) if type(made) is Func else None
+    return result if isinstance(result, (ir.Dict, ir.List, ir.Tuple)) else over
+
+
 def _listed(over: ir.Expr | None) -> ir.Expr | None:
-    """What a loop goes through, be it by the keys and values of a dictionary."""
+    """What a loop goes through, be it by the keys and values of a dictionary, or in another order."""
+    while type(over) is ir.Call and type(over.func) is ir.Name and over.func.id in _ORDERING and over.args:
+        over = over.args[0].value
     func = over.func if type(over) is ir.Call else None
     return func.obj if type(func) is ir.Attr and func.name in ("items", "keys", "values") else over
 
