@@ -111,7 +111,9 @@ def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
     alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
     if alike or this.api or found.api:
         return alike
-    named = [arg.value for arg in one.args if any(same_text(arg.value, b.value) for b in other.args)]
+    named = [
+        a.value for a in one.args if any(a.name == b.name and same_text(a.value, b.value) for b in other.args)
+    ]
     keys = [node for node in named if type(node) is ir.Name and _is_key(f, node.id)]
     return len(named) > len(keys) and any(naming.has_word(key.id, words) for key in keys)
 
