@@ -12,7 +12,7 @@ from jitlint.catalogue.dtypes import differ, exact_of, is_weak, shown
 from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import TransformMisuse
-from jitlint.infer.grounds import SEEN
+from jitlint.infer.grounds import GUESSED, SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
@@ -322,11 +322,12 @@ LOOP_NAMES: Final = {WHILE: "jax.lax.while_loop", FORI: "jax.lax.fori_loop"}
 
 
 def through_loop(spec: HigherOrder, named: dict[str, Value], carry: Value) -> Value:
-    """The result of a loop: what has a derivative in it now goes through the loop, unless the number of turns is static."""
+    """The result of a loop: what has a derivative in it now goes through the loop, unless the number of turns is static, or may be:
+    an attribute of an object that nobody knows is perhaps a setting."""
     if not traced_modes(carry) & L:
         return carry
     bounds = [hurt(named.get(name, UNKNOWN), STAGED_OR_BATCHED) for name in ("lower", "upper")]
-    if spec.result == "fori" and bounds == [None, None]:
+    if spec.result == "fori" and all(bound is None or bound.traced is GUESSED for bound in bounds):
         return carry
     loop = FORI if spec.result == "fori" else WHILE
     return pytrees.remode(carry, lambda modes: modes | loop if modes & L else modes)

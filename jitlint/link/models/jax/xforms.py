@@ -312,7 +312,10 @@ def _leave(
         boundaries.check_output(m, inner, x, result)
     elif spec.mute and x.site != (f.module.name, at):
         boundaries.check_mute(m, inner, x, result)
-    _check_reverse(m, f, at, x, result)
+    if not any(
+        map(carries.loop_behind, (*args.pos, *args.kw.values()))
+    ):  # it is behind this derivative as well
+        _check_reverse(m, f, at, x, result)
     demands.check_result(m, f, at, x, result)
     w = f.world
     kept = outer & ~S if not w.here else outer

@@ -35,7 +35,7 @@ def of_sum(op: str, left: Value, right: Value) -> About:
     """What is known of ``left op right``, an array of NumPy."""
     if op == "+":
         return _far(_place(left) or _place(right))
-    number = op == "-" and type(right) is Py and _place(right) == 0
+    number = op == "-" and type(right) is Py and const_of(right) is not NO_CONST and _place(right) == 0
     return _far(_place(left)) if number else NOTHING
 
 
