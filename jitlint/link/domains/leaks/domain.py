@@ -21,6 +21,7 @@ class Leaks(Domain[Left]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.leaked: pending.Leaked = {}
+        self._sets_modes: bool | None = None
 
     def on_store(self, f: Frame, store: Store) -> None:
         """A box, a scope or a cache gets a value."""
@@ -57,8 +58,15 @@ class Leaks(Domain[Left]):
         layers.heard(f, library)
         if f.world.level and type(library.owner) is ExtInst:
             stores.drawn(self.m, f, library)
-            stores.measured(self.m, f, library)
+            if stores.measures(library) and not self._may_be_told():
+                stores.measured(self.m, f, library)
         return None
+
+    def _may_be_told(self) -> bool:
+        """Whether a model may be told somewhere to keep no statistics."""
+        if self._sets_modes is None:
+            self._sets_modes = stores.sets_modes(self.m)
+        return self._sets_modes
 
     def on_change(self, f: Frame, change: Change) -> None:
         """Something is taken out of a container."""

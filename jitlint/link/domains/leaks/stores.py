@@ -147,19 +147,24 @@ def drawn(m: Machine, f: Frame, library: Library) -> None:
     )
 
 
-def measured(m: Machine, f: Frame, library: Library) -> None:
-    """A layer that a module holds measures what it is given, and keeps that: ``self.norm(x)``, in programs that never tell one not to."""
+def measures(library: Library) -> bool:
+    """Whether a layer runs that keeps statistics of what it is given, and was not told otherwise."""
     owner = library.owner
     if type(owner) is not ExtInst or library.dotted != f"{owner.dotted}.__call__":
-        return
-    told = library.args.kw or MODE in owner.attrs
-    if owner.dotted not in lexicon().captures.measuring or told or _evaluates(m):
+        return False
+    return owner.dotted in lexicon().captures.measuring and not library.args.kw and MODE not in owner.attrs
+
+
+def measured(m: Machine, f: Frame, library: Library) -> None:
+    """Such a layer, which a module holds, changes: ``self.norm(x)``."""
+    owner = library.owner
+    if type(owner) is not ExtInst:
         return
     call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
     _changed_part(m, f, library.at, owner, call.func if call is not None else None)
 
 
-def _evaluates(m: Machine) -> bool:
+def sets_modes(m: Machine) -> bool:
     """Whether anything in the program sets the mode of a model."""
     setters = {dotted.rpartition(".")[2] for dotted in lexicon().modes.setting} | {"set_attributes", "view"}
     return any(
