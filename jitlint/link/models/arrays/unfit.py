@@ -20,6 +20,8 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import results, shapes
 from jitlint.link.values import fitting, iteration
 
+_DEPTH: Final = 2
+"""Sizes are numbers in a tuple, widths pairs of them."""
 _BATCHED: Final = "jax.numpy.matmul"
 """The product that pairs the matrices of two arrays with many; others take each with each."""
 
@@ -80,10 +82,12 @@ def _no_whole_number(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: resu
     return found is not None and fitting.report(m, f, at, fn.name, "whole", shown, found)
 
 
-def _nested(value: Value) -> list[Value]:
+def _nested(value: Value, depth: int = _DEPTH) -> list[Value]:
     """The numbers that say sizes: one, several or pairs of them."""
-    items = iteration.known_items(value) if isinstance(value, (Tup, Seq)) else [value]
-    return [part for item in items or () for part in (_nested(item) if item is not value else [item])]
+    if not isinstance(value, (Tup, Seq)):
+        return [value]
+    items = iteration.known_items(value) if depth else None
+    return [part for item in items or () for part in _nested(item, depth - 1)]
 
 
 def _is_float(value: Value) -> bool:
