@@ -17,6 +17,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.base.result import AnalysisError, CheckResult
 from jitlint.driver import run
 from jitlint.driver.processes.deep import on_deep_stack
+from jitlint.link.domains.timing.buffers import Writes
 from jitlint.link.engine.machine import Machine
 from jitlint.link.program import Analysis, ModuleInput, Options
 from tests.conftest import Write
@@ -241,7 +242,7 @@ def test_a_mistake_in_the_analysis_is_reported_as_such(
 def test_a_mistake_in_one_phase_costs_only_that_phase(
     project: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(machine: Machine) -> None:
+    def fail(machine: Machine, writes: Writes) -> None:
         raise KeyError("lost")
 
     monkeypatch.delenv("JITLINT_DEBUG", raising=False)

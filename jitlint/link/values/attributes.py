@@ -49,18 +49,16 @@ from jitlint.link.engine.events import STAGED_OR_BATCHED
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import (
-    behind,
     bounds,
     callbacks,
     classes,
     fields,
     flattening,
-    lacking,
     library_objects,
     operators,
 )
 from jitlint.link.values.keys import keys_of
-from jitlint.link.values.questions import counting, filling
+from jitlint.link.values.questions import behind, counting, filling, lacking
 from jitlint.link.values.questions.kinds import find_method, is_plain_enum, metaclass_method, mro
 from jitlint.link.values.questions.ownership import outlives
 

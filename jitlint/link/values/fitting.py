@@ -39,11 +39,7 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
     pair = (left, right)
     if is_reference(f, left) or is_reference(f, right):
         return _with_reference(m, f, at, op, pair)
-    if (
-        check_places(m, f, at, op, pair)
-        or _of_two_scopes(m, f, at, op, pair)
-        or check_keys(m, f, at, op, pair)
-    ):
+    if _have_no_numbers(m, f, at, op, pair):
         return True
     wrapping.check(m, f, at, op, pair)
     if not (is_sure(left) or is_sure(right)) or not all(is_array(v) or is_number(v) for v in pair):
@@ -56,6 +52,13 @@ def check_binary(m: Machine, f: Frame, at: int, op: str, left: Value, right: Val
         return report(m, f, at, op, "number", "", left if type(left) is Arr else right)
     widening.check(m, f, at, op, pair)
     return check_sizes(m, f, at, op, pair)
+
+
+def _have_no_numbers(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:
+    """Record operands that are no numbers: places, sizes of other scopes, keys."""
+    if check_places(m, f, at, op, pair) or _of_two_scopes(m, f, at, op, pair):
+        return True
+    return check_keys(m, f, at, op, pair)
 
 
 def _with_reference(m: Machine, f: Frame, at: int, op: str, pair: tuple[Value, Value]) -> bool:

@@ -151,17 +151,8 @@ def check(event: TransformMisuse) -> Report | None:
             f" positional {_plural('argument', 'arguments', given)}",
             f"give `{event.parameter}` one entry for each positional argument{_UNMAPPED[event.parameter]}",
         )
-    if event.problem == "nothing-mapped":
-        return Report(
-            f"`{event.parameter}` of {api} maps no argument, so nothing says how large the batch is",
-            "name an axis of at least one argument, such as `in_axes=(None, 0)`, or say the size with `axis_size`",
-        )
-    if event.problem == "results-count":
-        count, _, given = event.detail.partition(" for ")
-        return Report(
-            f"`{event.parameter}` of {api} has {count} {_plural('entry', 'entries', count)}, but the function returns {given}",
-            f"give `{event.parameter}` the form of what the function returns, or one entry for all of it",
-        )
+    if event.problem in ("nothing-mapped", "results-count"):
+        return _counted(event, api)
     if event.problem == "no-result-axis":
         axis, _, count = event.detail.partition(" for ")
         return Report(
@@ -225,3 +216,17 @@ def _axes(detail: str) -> str:
 
 def _plural(one: str, many: str, count: str) -> str:
     return one if count == "1" else many
+
+
+def _counted(event: TransformMisuse, api: str) -> Report:
+    """Maps of nothing, and other numbers of results than are spoken of."""
+    if event.problem == "nothing-mapped":
+        return Report(
+            f"`{event.parameter}` of {api} maps no argument, so nothing says how large the batch is",
+            "name an axis of at least one argument, such as `in_axes=(None, 0)`, or say the size with `axis_size`",
+        )
+    count, _, given = event.detail.partition(" for ")
+    return Report(
+        f"`{event.parameter}` of {api} has {count} {_plural('entry', 'entries', count)}, but the function returns {given}",
+        f"give `{event.parameter}` the form of what the function returns, or one entry for all of it",
+    )

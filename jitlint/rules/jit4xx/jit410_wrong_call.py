@@ -160,14 +160,7 @@ def check(event: ApiMisuse) -> Report | None:
     if event.detail == "filled":
         what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
-    if event.detail.startswith("kernel "):
-        return Report(
-            f"the kernel `{event.detail.removeprefix('kernel ')}` of `{api}` reads the array `{parameter}` from outside, which it does"
-            " not get",
-            f"hand it over as an input with its own `BlockSpec`, or make `{parameter}` inside of the kernel; numbers of Python's, and single"
-            " ones of NumPy's, may come from outside",
-        )
-    if event.detail.startswith(("arity ", "mesh ", "described ")):
+    if event.detail.startswith(("arity ", "mesh ", "described ", "kernel ")):
         return _called(event, api)
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"
@@ -199,6 +192,13 @@ def _said_otherwise(event: ApiMisuse, api: str) -> Report:
 
 def _called(event: ApiMisuse, api: str) -> Report:
     """A function that the library calls with another number of arguments than it takes, or whose result is described otherwise."""
+    if event.detail.startswith("kernel "):
+        return Report(
+            f"the kernel `{event.detail.removeprefix('kernel ')}` of `{api}` reads the array `{event.parameter}` from outside, which it does"
+            " not get",
+            f"hand it over as an input with its own `BlockSpec`, or make `{event.parameter}` inside of the kernel; numbers of Python's, and single"
+            " ones of NumPy's, may come from outside",
+        )
     if not event.detail.startswith("arity "):
         return _said_otherwise(event, api)
     _, given, takes = event.detail.split(maxsplit=2)

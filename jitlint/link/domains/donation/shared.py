@@ -157,12 +157,7 @@ def _is_of_arrays(code: _Code, node: ir.Node | None, before: int, depth: int) ->
     if not depth:
         return False
     if type(node) is ir.Name:
-        value = code.last_value(node.id, before)
-        if value is None and node.id in code.given:
-            outer, value = code.given[node.id]
-            return _is_of_arrays(outer, value, value.at, depth - 1)
-        found = _is_of_arrays(code, value, before, depth - 1)
-        return found or (type(value) is ir.List and _is_filled(code, node.id, before, depth))
+        return _holds_arrays(code, node.id, before, depth)
     if type(node) is ir.Dict:
         return any(_is_of_arrays(code, value, before, depth) for value in node.values)
     if isinstance(node, (ir.Tuple, ir.List)):
@@ -176,6 +171,16 @@ def _is_of_arrays(code: _Code, node: ir.Node | None, before: int, depth: int) ->
         inner = _Code(code.m, fn.module, fn.parts)
         return _is_of_arrays(inner, returned.value, returned.at, depth - 1)
     return _dotted(code, node.func).startswith(("jax.numpy.", "jax.random.", "jax.tree."))
+
+
+def _holds_arrays(code: _Code, name: str, before: int, depth: int) -> bool:
+    """Whether a variable does, or what a call gives for the parameter."""
+    value = code.last_value(name, before)
+    if value is None and name in code.given:
+        outer, value = code.given[name]
+        return _is_of_arrays(outer, value, value.at, depth - 1)
+    found = _is_of_arrays(code, value, before, depth - 1)
+    return found or (type(value) is ir.List and _is_filled(code, name, before, depth))
 
 
 def _is_filled(code: _Code, name: str, before: int, depth: int) -> bool:

@@ -109,8 +109,12 @@ def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
         return False
     words = lexicon().keys.evaluating
     alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
-    if alike or this.api or found.api:
-        return alike
+    return alike or (not this.api and not found.api and _evaluate_one(f, one, other))
+
+
+def _evaluate_one(f: Frame, one: ir.Call, other: ir.Call) -> bool:
+    """Whether two calls get the same thing, and a key that is named for evaluations."""
+    words = lexicon().keys.evaluating
     named = [
         a.value for a in one.args if any(a.name == b.name and same_text(a.value, b.value) for b in other.args)
     ]

@@ -45,11 +45,17 @@ def applied(m: Machine, f: Frame, library: Library, call: ir.Call, collected: Co
     model = last_name(call.func.obj) if type(call.func) is ir.Attr else ""
     if f.world.modes & L and not trains:
         _say(m, f, library.at, model, "asked", name, given)
-    elif trains and not f.world.modes & L and _has_word(f, lexicon().keys.evaluating):
-        if given == "rngs" and not _has_word(f, lexicon().modes.several):
-            _say(m, f, library.at, model, "drops", name, given)
-        elif given == "mutable" and _throws_away(f, call):
-            _say(m, f, library.at, model, "kept", name, given)
+    elif trains and not f.world.modes & L and (how := _in_evaluation(f, call, given)):
+        _say(m, f, library.at, model, how, name, given)
+
+
+def _in_evaluation(f: Frame, call: ir.Call, given: str) -> str:
+    """What a call in the mode of training does wrong in code that evaluates, "" for other code."""
+    if not _has_word(f, lexicon().keys.evaluating):
+        return ""
+    if given == "rngs":
+        return "" if _has_word(f, lexicon().modes.several) else "drops"
+    return "kept" if _throws_away(f, call) else ""
 
 
 def _measured(m: Machine, f: Frame, library: Library, call: ir.Call, collected: Collected) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Optional, Union
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import HostCall
 from jitlint.infer.program import FuncInfo
+from jitlint.link.domains.timing import buffers
 from jitlint.link.domains.timing import calls as timing_calls
 from jitlint.link.domains.timing import walk as timing_walk
 from jitlint.link.domains.timing.state import DONE, ENTRY, PROFILE, Clocks, Pending, Work, either, join_all
@@ -28,7 +29,7 @@ def method(w: Walker, node: ir.Call, noted: HostCall) -> bool:
     if type(node.func) is not ir.Attr or noted.shift != 1 or len(noted.functions) != 1:
         return False
     fn = next(iter(noted.functions))
-    owner = timing_walk.path_of(node.func.obj)
+    owner = buffers.path_of(node.func.obj)
     return bool(owner) and run(w, fn, owner, node.at)
 
 
@@ -75,7 +76,7 @@ def block(w: Walker, node: ir.With) -> bool:
         kind = "" if type(manager) is FuncInfo else timing_walk.evaluate(w, item.value)
         if item.target is not None:
             timing_walk.bind(w, item.target, kind)
-        owner = timing_walk.path_of(item.target) or timing_walk.path_of(item.value) or _mark(at)
+        owner = buffers.path_of(item.target) or buffers.path_of(item.value) or _mark(at)
         if isinstance(manager, tuple) and manager[0] is not None:
             run(w, manager[0], owner, at)
         w.state.readings[_mark(at)] = None

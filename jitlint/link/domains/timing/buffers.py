@@ -8,21 +8,17 @@ views of them, or arrays from one function to another.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from jitlint.catalogue.dtypes import exact_of
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.host_calls import Users
 from jitlint.infer.values import Arr
-from jitlint.link.domains.timing import walk as timing_walk
-from jitlint.link.domains.timing.state import Work
+from jitlint.link.domains.timing.state import Clocks, Work
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values import fitting
 from jitlint.syntax import ir
-
-if TYPE_CHECKING:
-    from jitlint.link.domains.timing.walk import Walker
 
 _KEPT: Final = frozenset(
     {"bool", "float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32"}
@@ -60,18 +56,28 @@ def _is_buffer(value: object) -> bool:
     return exact_of(value.dtype) in _KEPT
 
 
-def lend(w: Walker, call: ir.Call, work: Work) -> None:
+def path_of(node: ir.Node | None) -> str:
+    """A variable or attribute path as text, else ""."""
+    if type(node) is ir.Name:
+        return node.id
+    if type(node) is ir.Attr:
+        owner = path_of(node.obj)
+        return f"{owner}.{node.name}" if owner else ""
+    return path_of(node.obj) if type(node) is ir.Sub else ""
+
+
+def lend(state: Clocks, call: ir.Call, work: Work) -> None:
     """Work begins to read what it is given."""
     for arg in call.args:
         for node in arg.value.elts if isinstance(arg.value, (ir.Tuple, ir.List)) else [arg.value]:
-            path = timing_walk.path_of(node) if isinstance(node, (ir.Name, ir.Attr)) else ""
+            path = path_of(node) if isinstance(node, (ir.Name, ir.Attr)) else ""
             if path:
-                w.state.lent[path] = work
+                state.lent[path] = work
 
 
-def write(w: Walker, node: ir.Node | None, at: int) -> None:
-    """Something is perhaps written into an array, or the array changes itself."""
-    path = timing_walk.path_of(node)
-    work = w.state.lent.get(path)
+def write(state: Clocks, written: dict[int, tuple[Work, str]], node: ir.Node | None, at: int) -> None:
+    """Something is perhaps written into an array, or the array changes itself. written: where that is too early."""
+    path = path_of(node)
+    work = state.lent.get(path)
     if work is not None:
-        w.written.setdefault(at, (work, path))
+        written.setdefault(at, (work, path))

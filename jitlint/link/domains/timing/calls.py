@@ -71,9 +71,9 @@ def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
             return timing_walk.DEVICE
         work = Work(w.module.name, node.at, noted.target, True)
         w.state.started(work)
-        buffers.lend(w, node, work)
+        buffers.lend(w.state, node, work)
         if noted.fills:
-            w.state.device.update(filter(None, [timing_walk.path_of(arg.value) for arg in node.args]))
+            w.state.device.update(filter(None, [buffers.path_of(arg.value) for arg in node.args]))
         return timing_walk.DEVICE
     if timing_blocks.method(w, node, noted):
         return held
@@ -95,16 +95,16 @@ def _library(w: Walker, node: ir.Call, name: str, held: str) -> str:
         w.state.waited()
         return held
     if name in lexicon().timing.placing:
-        buffers.lend(w, node, Work(w.module.name, node.at, name, False))
+        buffers.lend(w.state, node, Work(w.module.name, node.at, name, False))
         return timing_walk.DEVICE
     if name.startswith(lexicon().timing.work):
         work = Work(w.module.name, node.at, name, False)
         if not _is_cheap(name):
             w.state.started(work)
-            buffers.lend(w, node, work)
+            buffers.lend(w.state, node, work)
         return timing_walk.DEVICE
     for arg in node.args:
-        buffers.write(w, arg.value, node.at)
+        buffers.write(w.state, w.written, arg.value, node.at)
     if name in lexicon().timing.plain:
         return ""
     if name not in lexicon().timing.passive and held and not name.startswith("jax."):
@@ -154,10 +154,10 @@ def _method(w: Walker, at: int, func: ir.Attr, receiver: str, held: str) -> str:
     if func.name in lexicon().timing.waiting_methods or _says_so(func):
         w.state.waited()
         return held
-    buffers.write(w, func.obj, at)
+    buffers.write(w.state, w.written, func.obj, at)
     if func.name in lexicon().containers.common:
         if held and not receiver:
-            w.state.device.add(timing_walk.path_of(func.obj))
+            w.state.device.add(buffers.path_of(func.obj))
         return held
     if receiver and w.m.catalogue.array_method(func.name) is not None:
         return held

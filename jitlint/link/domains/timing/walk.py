@@ -15,6 +15,7 @@ from jitlint.infer.values import Ext
 from jitlint.link.domains.timing import blocks as timing_blocks
 from jitlint.link.domains.timing import buffers
 from jitlint.link.domains.timing import calls as timing_calls
+from jitlint.link.domains.timing.buffers import path_of
 from jitlint.link.domains.timing.state import Clocks, Pending, Work, join_all
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.builtin_names import BUILTINS
@@ -69,16 +70,6 @@ class Walker:
             return None
         value = self.module.scope.vars.get(node.id) or BUILTINS.get(node.id)
         return value.dotted if type(value) is Ext else None
-
-
-def path_of(node: ir.Node | None) -> str:
-    """A variable or attribute path as text, else ""."""
-    if type(node) is ir.Name:
-        return node.id
-    if type(node) is ir.Attr:
-        owner = path_of(node.obj)
-        return f"{owner}.{node.name}" if owner else ""
-    return path_of(node.obj) if type(node) is ir.Sub else ""
 
 
 def run_block(w: Walker, block: Sequence[ir.Node]) -> bool:
@@ -226,7 +217,7 @@ def bind(w: Walker, target: ir.Node | None, kind: str, node: ir.Node | None = No
         bind(w, target.value, kind)
     elif type(target) is ir.Sub:
         evaluate(w, target.index)
-        buffers.write(w, target, target.at)
+        buffers.write(w.state, w.written, target, target.at)
         if kind == DEVICE:
             w.state.device.add(path_of(target))
     else:
@@ -266,7 +257,7 @@ def _assign(w: Walker, node: ir.Assign) -> bool:
 
 def _aug_assign(w: Walker, node: ir.AugAssign) -> bool:
     kind = _any(w, [node.target, node.value])
-    buffers.write(w, node.target, node.target.at if type(node.target) is ir.Sub else node.at)
+    buffers.write(w.state, w.written, node.target, node.target.at if type(node.target) is ir.Sub else node.at)
     if kind == DEVICE:
         bind(w, node.target, kind)
     return True

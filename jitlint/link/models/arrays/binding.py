@@ -45,7 +45,7 @@ def check(
     if receiver is not None:
         return not receiver.host and (
             _method(m, f, at, fn, args, receiver)
-            or (fitting.is_array(receiver) and _misplaced(m, f, at, fn, bound[: len(args.pos)]))
+            or (fitting.is_array(receiver) and _numbered(m, f, at, fn, bound[: len(args.pos)]))
         )
     return (
         fn.name.startswith(_MEASURED)
@@ -93,6 +93,12 @@ def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, placed: results.B
         if param.name in _AXES and _is_array(value) and value.rank:
             return _report(m, f, at, fn, "axis", param.name, value)
     return False
+
+
+def _numbered(m: Machine, f: Frame, at: int, fn: ApiFunction, placed: results.Bound) -> bool:
+    """A number as the data type that a method takes; of an array, older versions of JAX took the data type."""
+    found = next((value for param, value in placed if param.name == "dtype" and _is_number(value)), None)
+    return found is not None and _report(m, f, at, fn, "dtype", "dtype", found)
 
 
 def _iterator(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:

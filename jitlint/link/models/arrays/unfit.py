@@ -32,9 +32,7 @@ def check(
     """Whether a call is refused for what its operands are."""
     if receiver is not None and not fitting.is_sure(receiver):
         return False
-    if _floats(m, f, at, fn, bound) or _no_whole_number(m, f, at, fn, bound):
-        return True
-    if _several_dtypes(m, f, at, fn, bound) or _several_shapes(m, f, at, fn, bound):
+    if _numbers(m, f, at, fn, bound):
         return True
     if whole and _convolved(m, f, at, fn, bound):
         return True
@@ -47,6 +45,13 @@ def check(
         or _reshaped(m, f, at, fn, bound, receiver)
         or shapes.check(m, f, at, fn, bound, receiver)
     )
+
+
+def _numbers(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Numbers of the wrong kind, or of several kinds or sizes."""
+    if _floats(m, f, at, fn, bound) or _no_whole_number(m, f, at, fn, bound):
+        return True
+    return _several_dtypes(m, f, at, fn, bound) or _several_shapes(m, f, at, fn, bound)
 
 
 def _operands(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
@@ -103,24 +108,17 @@ def _convolved(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bo
         return False
     given = {param.name: value for param, value in bound if value is not NONE}
     image, kernel = given.get("lhs"), given.get("rhs")
-    grouped = any(name.endswith("group_count") for name in given)
-    if (
-        grouped
-        or image is None
-        or kernel is None
-        or not (fitting.is_array(image) and fitting.is_array(kernel))
-    ):
+    if image is None or kernel is None or any(name.endswith("group_count") for name in given):
         return False
-    before, after = fitting.dims_of(image) or (), fitting.dims_of(kernel) or ()
-    places = _features(given.get("dimension_numbers")) if len(before) == len(after) > 1 else None
-    if places is None or max(places) >= len(before):
+    before, after = (fitting.dims_of(v) or () if fitting.is_array(v) else () for v in (image, kernel))
+    places = _features(given.get("dimension_numbers"))
+    if places is None or len(before) != len(after) or max(places) >= len(before):
         return False
     features, wanted = before[places[0]], after[places[1]]
-    if features is None or wanted is None or features == wanted:
+    if None in (features, wanted) or features == wanted:
         return False
-    return fitting.report(
-        m, f, at, fn.name, "filter", f"{wanted} for {features} of {shape_text(after)}", image
-    )
+    detail = f"{wanted} for {features} of {shape_text(after)}"
+    return fitting.report(m, f, at, fn.name, "filter", detail, image)
 
 
 def _features(numbers: Value | None) -> tuple[int, int] | None:

@@ -80,7 +80,8 @@ def _lacks_one(m: Machine, f: Frame, at: int, spec: Wrap | HigherOrder, args: Ar
 
 def check_static_spec(m: Machine, f: Frame, at: int, x: Xform) -> None:
     """Static and donated numbers out of range, names that no parameter has: such a function cannot be called."""
-    sig = signature(x.target, claimed=True)
+    counts = x.spec.static_nums or x.spec.static_names or x.spec.argnums
+    sig = signature(x.target, claimed=True) if counts else None
     if sig is None:
         return
     for problem, parameter, detail in (*_wrong_numbers(x, sig), *_wrong_names(x, sig)):

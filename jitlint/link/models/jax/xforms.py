@@ -111,8 +111,7 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     m.domains.on_make(f, at, x)
     if not f.world.excused:
         m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence, f.entry))
-    if spec.static_nums or spec.static_names or spec.argnums:
-        boundaries.check_static_spec(m, f, at, x)
+    boundaries.check_static_spec(m, f, at, x)
     return x
 
 

@@ -28,12 +28,16 @@ def wrapped(obj: Inst, name: str) -> Value | None:
     if type(method) is not Func or name.startswith("_") or len(method.fn.node.params) != 2:
         return None
     returned = [part.value for part in method.fn.parts if type(part) is ir.Return]
-    call = returned[0] if len(returned) == 1 else None
-    if type(call) is not ir.Call or last_name(call.func) != "getattr" or len(call.args) != 2:
-        return None
-    owner, asked = (arg.value for arg in call.args)
+    field = _asked_of(method, returned[0]) if len(returned) == 1 else ""
+    return obj.attrs.get(field) if field else None
+
+
+def _asked_of(method: Func, node: ir.Node | None) -> str:
+    """The field of ``self`` that ``getattr(self.field, name)`` asks, "" for another expression."""
+    if type(node) is not ir.Call or last_name(node.func) != "getattr" or len(node.args) != 2:
+        return ""
+    owner, asked = (arg.value for arg in node.args)
     this, key = (param.name for param in method.fn.node.params)
-    is_own = type(owner) is ir.Attr and type(owner.obj) is ir.Name and owner.obj.id == this
-    if not is_own or type(asked) is not ir.Name or asked.id != key:
-        return None
-    return obj.attrs.get(owner.name) if type(owner) is ir.Attr else None
+    if type(asked) is not ir.Name or asked.id != key or type(owner) is not ir.Attr:
+        return ""
+    return owner.name if type(owner.obj) is ir.Name and owner.obj.id == this else ""
