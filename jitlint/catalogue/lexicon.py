@@ -456,6 +456,7 @@ class Modes(msgspec.Struct, frozen=True):
     metrics: dict[str, str]
     layers: frozenset[str]
     told_by: frozenset[str]
+    telling: frozenset[str]
     keyed: frozenset[str]
     turning_off: frozenset[str]
     changing: frozenset[str]

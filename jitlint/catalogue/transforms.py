@@ -44,7 +44,7 @@ class Wrap(msgspec.Struct, frozen=True):
     forwards around one that goes backwards. lacks: what the transformed
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
-    outside. mute: its function must give nothing. asks: it is not called without its function,
+    outside. mute: its function must give nothing. apart: and takes no arrays but those that it is given. asks: it is not called without its function,
     so it makes no decorators. lifts: it takes a class of modules, or a method. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
     """
 
@@ -65,6 +65,7 @@ class Wrap(msgspec.Struct, frozen=True):
     strict: bool = False
     kernel: bool = False
     mute: bool = False
+    apart: bool = False
     asks: bool = False
     asks_for_rules: bool = False
     static_hash: bool = True

@@ -103,8 +103,7 @@ def evaluates(f: Frame, this: Use) -> bool:
 def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
     """Whether the same evaluation is called again, with the key that it had before, or another of the same thing with a key that is
     named for that."""
-    calls = {n.at: n for n in parts(f) if type(n) is ir.Call}
-    one, other = calls.get(this.site[1]), calls.get(found.site[1])
+    one, other = call_at(parts(f), this.site[1]), call_at(parts(f), found.site[1])
     if one is None or other is None or this.site[0] != found.site[0] or this.site == found.site:
         return False
     words = lexicon().keys.evaluating

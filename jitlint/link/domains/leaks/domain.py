@@ -58,8 +58,8 @@ class Leaks(Domain[Left]):
         layers.heard(f, library)
         if f.world.level and type(library.owner) is ExtInst:
             stores.drawn(self.m, f, library)
-            if stores.measures(library) and not self._may_be_told():
-                stores.measured(self.m, f, library)
+            if stores.measures(library, library.owner) and not self._may_be_told():
+                stores.measured(self.m, f, library, library.owner)
         return None
 
     def _may_be_told(self) -> bool:

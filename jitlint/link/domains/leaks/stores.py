@@ -147,26 +147,22 @@ def drawn(m: Machine, f: Frame, library: Library) -> None:
     )
 
 
-def measures(library: Library) -> bool:
+def measures(library: Library, layer: ExtInst) -> bool:
     """Whether a layer runs that keeps statistics of what it is given, and was not told otherwise."""
-    owner = library.owner
-    if type(owner) is not ExtInst or library.dotted != f"{owner.dotted}.__call__":
-        return False
-    return owner.dotted in lexicon().captures.measuring and not library.args.kw and MODE not in owner.attrs
+    runs = layer.dotted in lexicon().captures.measuring and library.dotted == f"{layer.dotted}.__call__"
+    return runs and not library.args.kw and MODE not in layer.attrs
 
 
-def measured(m: Machine, f: Frame, library: Library) -> None:
+def measured(m: Machine, f: Frame, library: Library, layer: ExtInst) -> None:
     """Such a layer, which a module holds, changes: ``self.norm(x)``."""
-    owner = library.owner
-    if type(owner) is not ExtInst:
-        return
     call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
-    _changed_part(m, f, library.at, owner, call.func if call is not None else None)
+    _changed_part(m, f, library.at, layer, call.func if call is not None else None)
 
 
 def sets_modes(m: Machine) -> bool:
     """Whether anything in the program sets the mode of a model."""
-    setters = {dotted.rpartition(".")[2] for dotted in lexicon().modes.setting} | {"set_attributes", "view"}
+    words = lexicon().modes
+    setters = words.telling.union(dotted.rpartition(".")[2] for dotted in words.setting)
     return any(
         type(part) is ir.Attr and part.name in setters
         for module in m.modules.values()

@@ -1,9 +1,8 @@
 """Calls that give the next version of a value, and change nothing, as statements (layer: ``link``, room ``domains``).
 
-What it does: finds methods that only make another object of their class, ``state.apply_ema(decay)``, or another version of an array that they
-are given, and functions that put what
-was stored into a frozen object, ``restore(path, state)``. What it does not: look into methods that change something, or ask
-somebody unknown.
+What it does: finds methods that only make another object of their class, ``state.apply_ema(decay)``, or another version of an array
+that they are given, and functions that put what was stored into a frozen object, ``restore(path, state)``. What it does not: look
+into methods that change something, or ask somebody unknown.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Modules of `flax.linen` that are told a mode in which they do not do what the call is for (layer: ``link``, room ``domains``).
 
 What it does: reads the flags that a call of ``apply`` gives as plain True or False, and what else it gives, and whether anybody
-keeps the statistics that it collects. What it does not:
-speak of flags that are computed, or of modules whose parameters for the mode have other names.
+keeps the statistics that it collects. What it does not: speak of flags that are computed, or of modules whose parameters for the
+mode have other names.
 """
 
 from __future__ import annotations

@@ -39,7 +39,6 @@ from jitlint.link.values.questions.taking import cannot_bind, with_bound
 _DECIDING: Final = frozenset({"scan", "while", "fori", "stack", "branches", "tree_map"})
 """Results of functions that decide what theirs are called with."""
 
-PALLAS_CALL: Final = "jax.experimental.pallas.pallas_call"
 _ON_HOST: Final = -1
 _OPTIONS: Final = frozenset({"ordered", "partitioned", "sharding", "vectorized", "vmap_method"})
 """Arguments of callbacks that are not handed on, in any version. Source: `jax.pure_callback`, `jax.experimental.io_callback`,
@@ -62,20 +61,13 @@ def check(
         return
     if spec.result == "tree_map" and _may_be_empty(named.get("tree", UNKNOWN)):
         return
-    if not refuses(function, args):
-        return
-    sig = signature(function)
-    if sig is not None:
-        takes = "any number" if sig.has_var else str(len(sig.positional))
-        m.emit(
-            f, ApiMisuse, at, None, api=spec.name, problem="wrong-call", parameter=describe(function),
-            detail=f"arity {len(args.pos)} {takes}", exception="TypeError",
-        )  # fmt: skip
+    if refuses(function, args):
+        _report(m, f, at, spec.name, function, args)
 
 
 def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Whether a kernel certainly takes more or fewer references than it gets: one for each input, output and place to write."""
-    if x.spec.name != PALLAS_CALL:
+    if not x.spec.apart:
         return False
     outputs, places = _count(x.options.get("out_shape")), _count(x.options.get("scratch_shapes", Tup(())))
     if x.options.keys() & {"grid_spec", "**"} or outputs is None or places is None or m.guards:
@@ -88,13 +80,19 @@ def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> b
     given = Args([*args.pos, *([UNKNOWN] * (outputs + places))])
     if not refuses(x.target, given):
         return False
-    sig = signature(x.target)
-    takes = "any number" if sig is None or sig.has_var else str(len(sig.positional))
-    m.emit(
-        f, ApiMisuse, at, None, api=x.spec.name, problem="wrong-call", parameter=describe(x.target),
-        detail=f"arity {len(given.pos)} {takes}", exception="TypeError",
-    )  # fmt: skip
+    _report(m, f, at, x.spec.name, x.target, given)
     return True
+
+
+def _report(m: Machine, f: Frame, at: int, api: str, function: Value, given: Args) -> None:
+    """Record a function that is called with other numbers of arguments than it takes."""
+    sig = signature(function)
+    if sig is not None:
+        takes = "any number" if sig.has_var else str(len(sig.positional))
+        m.emit(
+            f, ApiMisuse, at, None, api=api, problem="wrong-call", parameter=describe(function),
+            detail=f"arity {len(given.pos)} {takes}", exception="TypeError",
+        )  # fmt: skip
 
 
 def _count(shapes: Value | None) -> int | None:

@@ -14,10 +14,9 @@ from jitlint.catalogue.transforms import HigherOrder
 from jitlint.infer.events import ApiMisuse, Leak
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Arr, Func, S, Scope, Value, Xform
-from jitlint.link.engine import events
+from jitlint.link.engine import events, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import arity
 from jitlint.link.values import fitting
 from jitlint.link.values.questions.signatures import describe
 from jitlint.syntax import ir
@@ -45,10 +44,9 @@ def check_callback(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict
 
 
 def refuses_kernel(m: Machine, f: Frame, at: int, x: Xform) -> bool:
-    """Whether a kernel certainly reads an array of JAX that it does not get as an input; it is recorded. Other ways to make a kernel
-    take some of these."""
+    """Whether a kernel certainly reads an array of JAX that it does not get as an input; it is recorded."""
     kernel = x.target
-    if x.spec.name != arity.PALLAS_CALL or type(kernel) is not Func or m.guards:
+    if not x.spec.apart or type(kernel) is not Func or m.guards:
         return False
     for name, _ in _taken(kernel.fn):
         value = _found(kernel.scope, name, in_module=True)
@@ -83,10 +81,7 @@ def _calls(fn: FuncInfo, names: frozenset[str]) -> Iterator[list[ir.Expr]]:
             yield [arg.value for arg in part.args]
 
 
-def _found(scope: Scope | None, name: str, in_module: bool) -> Value | None:
+def _found(scope: Scope, name: str, in_module: bool) -> Value | None:
     """What a name stands for in the functions around, or in the module as well."""
-    while scope is not None and (in_module or scope.fn is not None):
-        if name in scope.vars:
-            return scope.vars[name]
-        scope = scope.parent
-    return None
+    holder = scopes.holder(scope, name)
+    return holder.vars[name] if holder is not None and (in_module or holder.fn is not None) else None

@@ -311,10 +311,7 @@ def _leave(
         boundaries.check_output(m, inner, x, result)
     elif spec.mute and x.site != (f.module.name, at):
         boundaries.check_mute(m, inner, x, result)
-    if not any(
-        map(carries.loop_behind, (*args.pos, *args.kw.values()))
-    ):  # it is behind this derivative as well
-        _check_reverse(m, f, at, x, result)
+    _check_reverse(m, f, at, x, args, result)
     demands.check_result(m, f, at, x, result)
     w = f.world
     kept = outer & ~S if not w.here else outer
@@ -356,15 +353,15 @@ def _with_aux(out: Value) -> tuple[Value, Value]:
     return (parts[0], parts[1]) if parts is not None and len(parts) == 2 else (UNKNOWN, UNKNOWN)
 
 
-def _check_reverse(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:
-    """Reverse mode cannot go through a loop whose number of turns is not known while tracing."""
+def _check_reverse(m: Machine, f: Frame, at: int, x: Xform, args: Args, result: Value) -> None:
+    """Reverse mode cannot go through a loop whose number of turns is not known while tracing, unless the arguments come out of it."""
     if x.spec.result in ("grad", "value_and_grad"):
         items = iteration.known_items(result) if _has_aux(x) and type(result) is Tup else None
         result = items[0] if items else UNKNOWN if _has_aux(x) else result
     elif x.spec.name not in ("jax.jacrev", "jax.hessian"):
         return
     loop = carries.loop_behind(result)
-    if loop:
+    if loop and not any(map(carries.loop_behind, (*args.pos, *args.kw.values()))):
         carries.emit_reverse(m, f, at, loop)
 
 
