@@ -33,6 +33,8 @@ if str(ROOT) not in sys.path:
 from jitlint.base.config import Settings  # noqa: E402
 from jitlint.driver.session import Session  # noqa: E402
 
+_ANSWERED = (0, 2)
+"""Exit codes of a run that said all it could: 2 if some file cannot be read as what it is."""
 CHECK = (sys.executable, "-m", "jitlint", "check", "--exit-zero", "-q", "--output-format", "concise")
 
 
@@ -52,7 +54,7 @@ def run(*paths: str, options: tuple[str, ...] = ()) -> Cost:
     process = subprocess.Popen([*CHECK, *options, *paths], stdout=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in _ANSWERED:
         raise SystemExit(f"jitlint failed in {os.getcwd()}: {process.returncode}")
     return Cost(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 

@@ -11,9 +11,10 @@ from jitlint.link.values import pytrees
 def forget_rebound(func: Func) -> None:
     """Variables of the functions around that get another value after this function was made mean one that is not known to
     who runs it later: what is an array at last is taken for one of any shape before."""
-    scope, names, made = func.scope, set(func.fn.outer_names), func.fn.node.at
+    scope, made = func.scope, func.fn.node.at
     while (around := scope.fn) is not None and scope.parent is not None:
-        for name in names & _rebound(around, made) & scope.vars.keys():
+        rebound = _rebound(around, made)
+        for name in rebound.intersection(func.fn.outer_names) & scope.vars.keys() if rebound else ():
             value = scope.vars[name]
             scope.vars[name] = pytrees.with_rank(value, None) if type(value) is Arr else UNKNOWN
         scope, made = scope.parent, around.node.at

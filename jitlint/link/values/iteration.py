@@ -86,7 +86,7 @@ def _of_dict(m: Machine, f: Frame, at: int, value: Map, quiet: bool) -> Value:
 def _of_array(m: Machine, f: Frame, at: int, value: Arr, quiet: bool) -> Value:
     if value.rank == 0 and value.modes and not quiet:
         m.emit(f, Convert, at, value, to="iter")
-    return Arr(
+    row = Arr(
         value.modes | (f.world.here if not value.host else 0),
         value.dtype,
         value.rank - 1 if value.rank else None,
@@ -97,6 +97,8 @@ def _of_array(m: Machine, f: Frame, at: int, value: Arr, quiet: bool) -> Value:
         None,
         value.kind,
     )
+    row.dims = value.dims[1:] if value.dims else None
+    return row
 
 
 def _of_tree(m: Machine, f: Frame, at: int, value: Tree, quiet: bool) -> Value:

@@ -48,12 +48,12 @@ def _given(m: Machine, f: Frame, at: int, api: str, value: Value | None, node: i
     if value is None or type(node) is not ir.Name or f.fn is None:
         return
     binding = derivatives.only_binding(f.fn, node.id)
-    found = _more(m, f, binding, value) if binding is not None else ""
+    found = _more(m, f, binding, node.id, value) if binding is not None else ""
     if found:
         fitting.report(m, f, at, api, "trees", f"the parameters and {found}", value)
 
 
-def _more(m: Machine, f: Frame, binding: ir.Assign, value: Value) -> str:
+def _more(m: Machine, f: Frame, binding: ir.Assign, name: str, value: Value) -> str:
     """What a variable holds besides gradients, or in their place, or ""."""
     call, target = binding.value, binding.targets[0]
     kind, has_aux = derivatives.kind_of(m, f, call.func) if type(call) is ir.Call else ("", False)
@@ -65,7 +65,8 @@ def _more(m: Machine, f: Frame, binding: ir.Assign, value: Value) -> str:
             "the pair of value and gradients" if valued else "the pair of gradients and what goes with them"
         )
         return pair if (valued or has_aux) and _is_pair(value) else ""
-    if not valued or type(target) is not ir.Tuple or type(target.elts[0]) is not ir.Name:
+    first = target.elts[0] if type(target) is ir.Tuple else None
+    if not valued or type(first) is not ir.Name or first.id != name:
         return ""
     if has_aux:
         return "the pair of the value and what goes with it" if _is_pair(value) else ""

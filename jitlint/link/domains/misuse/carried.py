@@ -33,6 +33,10 @@ def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, go
     target, returned = node.targets[0], only_returned(fn.parts)
     if type(target) is not ir.Tuple or type(returned) not in (ir.Tuple, ir.Call):
         return
+    for name in gone:
+        if _is_carried_on(fn, returned, _old_of(name)):
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=_old_of(name))
+            return
     func = called(m, f, call)
     for i, part in enumerate(target.elts):
         if type(part) is not ir.Name or part.id not in gone:
@@ -47,6 +51,33 @@ def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, go
             and any(same_text(old, one) for one in _put_together(returned))
         ):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(old))
+
+
+def _old_of(name: str) -> str:
+    """What the old version is called of what a variable is called the new version of, or ""."""
+    word, _, rest = name.partition("_")
+    return rest if word in NEW else ""
+
+
+def _is_carried_on(fn: FuncInfo, returned: ir.Expr | None, name: str) -> bool:
+    """Whether a function takes a variable out of what a loop carries, and hands it on in its old place as it was."""
+    params = {param.name for param in fn.node.params}
+    binds = [part for part in fn.parts if name and name in bound_by(part)]
+    unpacked = binds[0] if len(binds) == 1 and type(returned) is ir.Tuple else None
+    if type(unpacked) is not ir.Assign or type(unpacked.value) is not ir.Name or unpacked.value.id not in params:
+        return False
+    before = unpacked.targets[0]
+    outer = returned.elts if type(returned) is ir.Tuple else []
+    return any(
+        _is_name(one, name) and _is_name(other, name)
+        for after in (outer, *[part.elts for part in outer[:1] if type(part) is ir.Tuple])
+        if type(before) is ir.Tuple and len(before.elts) == len(after)
+        for one, other in zip(before.elts, after)
+    )
+
+
+def _is_name(node: ir.Node, name: str) -> bool:
+    return type(node) is ir.Name and node.id == name
 
 
 def _optimiser_state(m: Machine, f: Frame, call: ir.Call) -> ir.Expr | None:

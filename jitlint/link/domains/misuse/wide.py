@@ -85,8 +85,8 @@ def _is_first(m: Machine, f: Frame, at: int, asked: str, told: dict[tuple[str, s
 
 def _speaks(nodes: Iterable[ir.Node]) -> bool:
     """Whether code names the setting: in a text, a name, an attribute or an argument."""
-    words = lexicon().compilation.wide
-    return any(word in text.lower() for node in nodes for text in _texts(node) for word in words)
+    said = "\n".join([text for node in nodes for text in _texts(node)]).lower()
+    return any(word in said for word in lexicon().compilation.wide)
 
 
 def _texts(node: ir.Node) -> Iterator[str]:

@@ -67,7 +67,9 @@ def _operands(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bou
 def _floats(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
     """Floats where only integers will do: as indices, or to count."""
     name = lexicon().arrays.integers.get(fn.name)
-    found = next((value for param, value in bound if param.name == name), None) if name else None
+    if not name:
+        return False
+    found = next((value for param, value in bound if param.name == name), None)
     if found is None:
         return False
     items = iteration.known_items(found) if isinstance(found, (Tup, Seq)) else [found]
@@ -81,9 +83,11 @@ def _floats(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
 def _no_whole_number(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
     """A float where a function wants the sizes of an array, or how often it does something."""
     name = lexicon().arrays.whole.get(fn.name)
-    given = [value for param, value in bound if param.name == name] if name else []
+    if not name:
+        return False
+    given = [value for param, value in bound if param.name == name]
     found = next((part for value in given for part in _nested(value) if _is_float(part)), None)
-    shown = "shape" if name == "args" else str(name)
+    shown = "shape" if name == "args" else name
     return found is not None and fitting.report(m, f, at, fn.name, "whole", shown, found)
 
 
@@ -137,6 +141,8 @@ def _features(numbers: Value | None) -> tuple[int, int] | None:
 def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
     """Arguments of unlike dtypes, for a function that converts none of them."""
     names = lexicon().arrays.one_dtype.get(fn.name, "").split()
+    if not names:
+        return False
     given = [value for param, value in bound if param.name in names]
     sure = all(fitting.is_array(v) or fitting.is_number(v) for v in given)
     return len(given) > 1 and sure and _unlike_dtypes(m, f, at, fn.name, given)
@@ -145,6 +151,8 @@ def _several_dtypes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: resul
 def _several_shapes(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
     """Arguments of unlike sizes, for a function that repeats none of them."""
     names = lexicon().arrays.one_shape.get(fn.name, "").split()
+    if not names:
+        return False
     given = [value for param, value in bound if param.name in names]
     ranks = [fitting.rank_of(v) if fitting.is_array(v) or fitting.is_number(v) else None for v in given]
     if len(given) != 2 or None in ranks or ranks[0] == ranks[1]:

@@ -83,9 +83,10 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
     first = receiver or (bound[0][1] if bound else None)
     if name in words.probabilities:
         return About(made=name)
-    if type(first) is Py and short in words.keeps_all | words.whole_numbers:
+    whole = short in words.whole_numbers
+    if type(first) is Py and (whole or short in words.keeps_all):
         return _of_number(first)
-    if short in words.keeps_numbers | words.whole_numbers:
+    if whole or short in words.keeps_numbers:
         return handed_on(short, first.about) if type(first) is Arr else NOTHING
     if short in words.same_number:
         return (
