@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from operator import is_
 from typing import Any, Final
 
 from jitlint.catalogue import dtypes
@@ -311,11 +312,32 @@ def seq_element(value: Any) -> Value | None:
 def _element(value: Any, depth: int, known: _Known) -> Value | None:
     out: Value | None = None
     if value.items is None:
-        out = value.rest
-    else:
-        for item in value.items:
-            out = item if out is None else _join(out, item, depth, known)
+        return None if value.rest is None else _one_of_many(value.rest)
+    for item in value.items:
+        out = item if out is None else _join(out, item, depth, known)
     return out if out is None else anonymous(out)
+
+
+def _one_of_many(value: Value) -> Value:
+    """One of things that are all made at one place, each with keys of its own: which ones is not known."""
+    if type(value) is Tup:
+        items = [_one_of_many(item) for item in value.items]
+        return value if all(map(is_, items, value.items)) else value.of(items)
+    if type(value) is Inst:
+        attrs = _anonymous_parts(value.attrs)
+        return value if attrs is None else seen_as(value, attrs)
+    entries = _anonymous_parts(value.entries) if type(value) is Map else None
+    if type(value) is not Map or entries is None:
+        return anonymous(value)
+    out = Map(entries, value.rest, value.level, value.token, value.key)
+    out.open = True
+    return out
+
+
+def _anonymous_parts(held: dict[Any, Value]) -> dict[Any, Value] | None:
+    """The parts of a box without the names of the keys among them, None if there are none."""
+    found = {name: anonymous(part) for name, part in held.items() if type(part) is Arr and part.key is not None}
+    return {**held, **found} if found else None
 
 
 def reshaped(array: Arr, dtype: str | None, rank: int | None) -> Arr:
