@@ -229,7 +229,9 @@ def _put_back(m: Machine, f: Frame, key: tuple[Hashable, ...]) -> None:
 def taken_out(m: Machine, f: Frame, box: Seq | Map) -> None:
     """Something is taken out of a container: what was put there for the time of the trace is gone."""
     if box.level < f.world.level:
-        _put_back(m, f, pending.place(box, ""))
+        for one in (box, *parts(box)):
+            if isinstance(one, (Seq, Map)):
+                _put_back(m, f, pending.place(one, ""))
 
 
 def cached(m: Machine, f: Frame, func: Func, owner: Value, result: Value, target: str) -> None:

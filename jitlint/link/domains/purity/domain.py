@@ -29,6 +29,7 @@ class Purity(Domain[None]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.copies = Copies()
+        self.filled = mutations.Filled()
         self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
@@ -69,6 +70,8 @@ class Purity(Domain[None]):
         if not world.floor or store.value is None:
             return
         kind, owner = store.kind, store.owner
+        if kind in ("append", "element") and isinstance(owner, (Seq, Map)):
+            self.filled.put(f, owner, store.value)
         if kind in ("attribute", "element"):
             if isinstance(owner, (Inst, Seq, Map)):
                 what = str(store.key or "") if kind == "attribute" else ""
@@ -92,7 +95,7 @@ class Purity(Domain[None]):
         elif change.how == "del":
             mutations.deleted(self.m, f, change.at, change.box, change.part)
         elif isinstance(change.box, (Seq, Map)):
-            mutations.called(self.m, self.copies, f, change.at, change.box, change.how)
+            mutations.called(self.m, self.copies, self.filled, f, change.at, change.box, change.how)
 
     def on_call(self, f: Frame, called: Called) -> None:
         """Host code hands something to a compiled function."""

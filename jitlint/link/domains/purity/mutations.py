@@ -11,6 +11,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Mutation
 from jitlint.infer.grounds import at_most
+from jitlint.infer.lattice import parts
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import (
     NO_CONST,
@@ -33,7 +34,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.ir_walk import last_name, whole
 from jitlint.link.values.questions.kinds import is_thread_local
-from jitlint.link.values.questions.ownership import is_guess
+from jitlint.link.values.questions.ownership import deepest_tracer, is_guess
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -86,7 +87,28 @@ def lost(m: Machine, copies: Copies, f: Frame, at: int, box: Value) -> None:
         copies.changes.setdefault((f.module.name, at), Change(f, at, fn, name, level))
 
 
-def called(m: Machine, copies: Copies, f: Frame, at: int, box: Seq | Map, name: str) -> None:
+class Filled:
+    """Containers that a trace has put tracers into: what it takes out again, it has lent them."""
+
+    __slots__ = ("_boxes",)
+
+    def __init__(self) -> None:
+        self._boxes: dict[int, Value] = {}
+
+    def put(self, f: Frame, box: Seq | Map, value: Value) -> None:
+        """Something is put into a container."""
+        tracer = deepest_tracer(value) if box.level < f.world.floor else None
+        if tracer is not None and tracer.level >= f.world.floor:
+            self._boxes[id(box)] = box
+
+    def has(self, box: Seq | Map) -> bool:
+        """Whether tracers were put into a container, or one that it holds."""
+        return any(self._boxes.get(id(one)) is one for one in (box, *parts(box)))
+
+
+def called(
+    m: Machine, copies: Copies, filled: Filled, f: Frame, at: int, box: Seq | Map, name: str
+) -> None:
     """A method of a container was called inside a trace."""
     inside = box.level >= f.world.floor
     if inside and id(box) not in copies.rebuilt:
@@ -101,7 +123,7 @@ def called(m: Machine, copies: Copies, f: Frame, at: int, box: Seq | Map, name: 
     if name in names and inside:
         if not name.startswith("pop"):  # whoever takes an element out wants the element
             lost(m, copies, f, at, box)
-    elif name in names:
+    elif name in names and not (name in lexicon().containers.taking and filled.has(box)):
         level = Confidence.POSSIBLE if is_guess(f, box) else Confidence.CERTAIN
         _record(m, f, at, "method", name, "", level)
 
