@@ -49,6 +49,7 @@ from jitlint.link.values.concatenation import combine_containers
 from jitlint.link.values.questions import about, counting, inverted
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
+    answered,
     array_contains,
     compare_containers,
     contains_element,
@@ -491,5 +492,5 @@ def _contains(m: Machine, f: Frame, at: int, item: Value, container: Value) -> b
     if type(container) is Inst:
         method = find_method(container, "__contains__")
         if method is not None:
-            evaluator.call(m, f, at, method, Args([container, item]))
+            answered(m, f, at, evaluator.call(m, f, at, method, Args([container, item])))
     return None

@@ -162,6 +162,13 @@ def array_contains(m: Machine, f: Frame, at: int, item: Value, container: Arr | 
     return None
 
 
+def answered(m: Machine, f: Frame, at: int, answer: Value) -> None:
+    """``in`` asks for the truth of what ``__contains__`` gives."""
+    found = hurt(answer, STAGED_OR_BATCHED)
+    if found is not None:
+        m.emit(f, Truth, at, found, confidence_of(answer), form="in")
+
+
 def contains_element(
     m: Machine, f: Frame, at: int, item: Value, elements: list[Value], exact: bool
 ) -> bool | None:

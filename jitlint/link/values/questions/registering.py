@@ -16,6 +16,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import classes, flattening
+from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -26,6 +27,9 @@ _METHODS: Final = frozenset({"tree_flatten", "tree_unflatten"})
 def is_forgotten(m: Machine, info: ClassInfo) -> bool:
     """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it; or
     although nobody in the program knows that."""
+    if _inherits_only(info):
+        bodies = [module.tree.body for module in m.modules.values()]
+        return not any(_may_register(node, info.name) for body in bodies for node in ir_walk.nodes(list(body)))
     plain = (
         not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
     )
@@ -34,6 +38,20 @@ def is_forgotten(m: Machine, info: ClassInfo) -> bool:
     body = info.module.tree.body
     known = _knows_how(body) or not _registers_anything(m)
     return known and not any(_may_register(node, info.name) for node in ir_walk.nodes(list(body)))
+
+
+def _inherits_only(info: ClassInfo) -> bool:
+    """Whether a decorator has registered a class of the project from which this one inherits, and this one has none: JAX looks
+    up the very class of an object."""
+    if info.extern or info.scope.fn is not None or flattening.is_registered(info):
+        return False
+    bases = [cls for cls in mro(info) if cls is not info]
+    return flattening.is_pytree(info) and all(not cls.pytree or _is_decorated(cls) for cls in bases)
+
+
+def _is_decorated(info: ClassInfo) -> bool:
+    body = info.module.tree.body
+    return any(type(node) is ir.ClassDef and node.at == info.at and node.decorators for node in body)
 
 
 def _knows_how(body: Sequence[ir.Stmt]) -> bool:
