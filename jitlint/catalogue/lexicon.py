@@ -462,6 +462,7 @@ class Modes(msgspec.Struct, frozen=True):
     changing: frozenset[str]
     off_by: frozenset[str]
     several: frozenset[str]
+    judging: frozenset[str]
     applying: frozenset[str]
     asked_by: dict[str, str]
 

@@ -116,7 +116,8 @@ class Modes(Domain[Marks]):
 
     def replay(self, f: Frame, activation: Activation, summary: Marks) -> None:
         """It happens again, to what this caller hands over."""
-        checks = naming.has_word(activation.func.fn.name, lexicon().keys.evaluating)
+        judging = lexicon().keys.evaluating | lexicon().modes.judging
+        checks = naming.has_word(activation.func.fn.name, judging)
         for number, mark in enumerate(summary):
             if mark.kind == KEYED:
                 self._unset.passed_on(f, activation, mark)

@@ -65,7 +65,7 @@ def _says_so(node: ir.Node | None) -> bool:
 
 def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
     if noted.jitted:
-        if noted.functions or not noted.works:
+        if not noted.works:
             return held
         if noted.target.startswith(lexicon().timing.work) and _is_cheap(noted.target):
             return timing_walk.DEVICE
