@@ -115,6 +115,14 @@ def child_names(value: Inst) -> list[str] | None:
     return [name for name in value.attrs if name not in static]
 
 
+def says_children(info: ClassInfo) -> bool:
+    """Whether it is known which attributes are children: by the class's registration, or as its library makes fields of them."""
+    if data_names(info) is not None:
+        return True
+    made = info.role in _WITH_LEAVES[1:] or any(cls.constructed for cls in mro(info))
+    return made and not info.extern and not is_opaque(info)
+
+
 def is_static_field(default: Value | None) -> bool:
     """``field(static=True)``, ``field(pytree_node=False)``, ``metadata=dict(static=True)``."""
     if type(default) is not ExtInst:

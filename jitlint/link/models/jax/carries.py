@@ -207,7 +207,7 @@ def _entries_to_compare(init: Value, out: Value, path: str, where: str) -> _Pair
 
 def _fields_to_compare(init: Inst, out: Inst, path: str, verbs: tuple[str, str], where: str) -> _Pairs | str:
     """The fields of two objects of one class, where it is known which are data; the others belong to the structure."""
-    if flattening.data_names(init.cls) is None:
+    if not flattening.says_children(init.cls):
         return ""
     static = flattening.static_names(init)
     pairs: _Pairs = []

@@ -16,8 +16,8 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import attributes, classes, pytrees
 from jitlint.link.values.questions.kinds import find_method, mro
 
-_DEPTH: Final = 2
-"""Containers in each other that are looked into."""
+_DEPTH: Final = 4
+"""Containers and objects in each other that are looked into."""
 
 
 def rebuild(m: Machine, f: Frame, inner: Frame, at: int, given: Args, arrived: Args, modes: int) -> None:
@@ -34,8 +34,12 @@ def _objects(before: Value, after: Value, depth: int) -> Iterator[tuple[Inst, In
     if type(before) is Inst and type(after) is Inst:
         if before.open and before.cls.rebuilt is None:
             return  # which attributes it has is not known, nor what is done with them
-        if any(before.attrs.get(name) is not value for name, value in after.attrs.items()):
+        held = [(before.attrs.get(name), value) for name, value in after.attrs.items()]
+        if any(old is not new for old, new in held):
             yield before, after  # other leaves than before: tracers
+        for old, new in held if depth else ():
+            if old is not None and old is not new:
+                yield from _objects(old, new, depth - 1)
     elif depth and isinstance(before, (Tup, Seq)) and type(before) is type(after):
         for old, new in zip(pytrees.below(before) or (), pytrees.below(after) or ()):
             yield from _objects(old, new, depth - 1)

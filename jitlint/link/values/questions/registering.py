@@ -28,6 +28,8 @@ def is_forgotten(m: Machine, info: ClassInfo) -> bool:
     """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it; or
     although nobody in the program knows that."""
     if _inherits_only(info):
+        if _registers_any(m):
+            return False
         bodies = [module.tree.body for module in m.modules.values()]
         return not any(_may_register(node, info.name) for body in bodies for node in ir_walk.nodes(list(body)))
     plain = (
@@ -69,6 +71,13 @@ def _registers_anything(m: Machine) -> bool:
         code = (node for module in m.modules.values() for part in module.code() for node in part)
         m.registers = any(map(_mentions_registering, code))
     return m.registers
+
+
+def _registers_any(m: Machine) -> bool:
+    """Whether a function of the program registers classes: it may be given any."""
+    if m.registers_any is None:
+        m.registers_any = any(map(_mentions_registering, (part for fn in m.functions for part in fn.parts)))
+    return m.registers_any
 
 
 def _mentions_registering(node: ir.Node) -> bool:
