@@ -16,7 +16,9 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 
 def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -> None:
@@ -25,10 +27,22 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
         return
     words = lexicon().gradients
     for weight, other in ((node.left, node.right), (node.right, node.left)):
-        name, weighed = _name(weight), _name(other)
-        if naming.has_word(name, words.advantages) and naming.has_word(weighed, words.probabilities):
+        name, weighed = _name(weight), _probability(f, other)
+        if naming.has_word(name, words.advantages) and weighed:
             m.emit(f, MovingTarget, node.at, None, Confidence.LIKELY, target=weighed, weight=name)
             return
+
+
+def _probability(f: Frame, node: ir.Node) -> str:
+    """What a factor is called, or what is called a probability in what it was made of."""
+    name, words = _name(node), lexicon().gradients.probabilities
+    made = derivatives.only_binding(f.fn, name) if f.fn is not None and type(node) is ir.Name else None
+    if naming.has_word(name, words):
+        return name
+    if made is None:
+        return ""
+    parts = (last_name(part) for part in below(made.value) if isinstance(part, (ir.Name, ir.Attr)))
+    return name if any(naming.has_word(part, words) for part in parts) else ""
 
 
 def _name(node: ir.Node) -> str:
