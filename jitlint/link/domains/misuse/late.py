@@ -15,6 +15,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import LateVariable
 from jitlint.infer.values import Arr, Py, Value
+from jitlint.link.domains.misuse import early_modules
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -57,11 +58,12 @@ def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:
     for name, node in _bound(f.module.tree.body, at if f.fn is None else None):
         if _is_made(m, f, f.module.scope.vars.get(name), node) and _is_read(parts, name, 0):
             yield name
-    if f.fn is None:
-        return
-    for name, node in _bound(f.fn.body, at):
+    for name, node in _bound(f.fn.body, at) if f.fn is not None else ():
         if _is_made(m, f, f.scope.vars.get(name), node) and _is_read(f.fn.parts, name, at):
             yield name
+    for there, name, node in early_modules.variables(m, f.module, at if f.fn is None else None, _WIDE):
+        if _is_made(m, there, there.module.scope.vars.get(name), node):
+            yield f"{there.module.name}.{name}"
 
 
 def _bound(body: Sequence[ir.Node], limit: int | None) -> Iterator[tuple[str, ir.Expr]]:
