@@ -334,7 +334,8 @@ class Mutation(Event):
 @dataclass(frozen=True, slots=True)
 class Handler(Event):
     """An exception handler inside a trace that does not do what it seems to. problem: swallows (it catches the error
-    of tracing, at the line in ``also``), never (the exception it waits for depends on run-time values), quiet (``callee`` gives NaN instead)."""
+    of tracing, at the line in ``also``), never (the exception it waits for depends on run-time values), quiet (``callee`` gives NaN instead), clamped (an
+    element at the edge is given instead)."""
 
     problem: str = "swallows"
     exception: str = "Exception"

@@ -336,7 +336,9 @@ def _one_of_many(value: Value) -> Value:
 
 def _anonymous_parts(held: dict[Any, Value]) -> dict[Any, Value] | None:
     """The parts of a box without the names of the keys among them, None if there are none."""
-    found = {name: anonymous(part) for name, part in held.items() if type(part) is Arr and part.key is not None}
+    found = {
+        name: anonymous(part) for name, part in held.items() if type(part) is Arr and part.key is not None
+    }
     return {**held, **found} if found else None
 
 

@@ -16,6 +16,8 @@ RULE = Rule(
 Exceptions in a traced function are raised while JAX traces. The compiled program raises none: a division by zero gives
 `inf`, an index out of bounds is clamped. A handler for `ZeroDivisionError` or `IndexError` on traced values never runs.
 
+An index out of bounds is clamped outside of traces, too: `x[7]` of four elements is the last one.
+
 `jnp.linalg` and `jax.scipy.linalg` do not raise `LinAlgError` anywhere: where NumPy raises, `jnp.linalg.cholesky` gives NaN.
 
 A broad handler has the opposite problem: JAX refuses `float(x)` or `if x > 0` on a traced value with a `TypeError`, the
@@ -57,6 +59,9 @@ tripled = scaled(3.0)
         "quiet": Advisory(
             "the solvers of JAX give NaN where those of NumPy raise `LinAlgError`, inside and outside of traces"
         ),
+        "clamped": Advisory(
+            "nothing is refused: the index is moved to the edge, inside and outside of traces"
+        ),
     },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/debugging/checkify_guide.html",
@@ -78,6 +83,12 @@ def check(event: Handler) -> Report | None:
             f"`{event.callee}` gives NaN where NumPy raises: {name} below never runs",
             "look at the result: `if not jnp.isfinite(result).all()`, outside of traces",
             case="quiet",
+        )
+    if event.problem == "clamped":
+        return Report(
+            f"an index out of bounds gives an element at the edge of an array of JAX, so {name} below never runs",
+            "compare the index with `x.shape` first, or look it up in a NumPy array",
+            case="clamped",
         )
     return Report(
         f"{name} hides that JAX cannot trace this: the compiled function always takes the fallback",

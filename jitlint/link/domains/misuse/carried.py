@@ -64,7 +64,11 @@ def _is_carried_on(fn: FuncInfo, returned: ir.Expr | None, name: str) -> bool:
     params = {param.name for param in fn.node.params}
     binds = [part for part in fn.parts if name and name in bound_by(part)]
     unpacked = binds[0] if len(binds) == 1 and type(returned) is ir.Tuple else None
-    if type(unpacked) is not ir.Assign or type(unpacked.value) is not ir.Name or unpacked.value.id not in params:
+    if (
+        type(unpacked) is not ir.Assign
+        or type(unpacked.value) is not ir.Name
+        or unpacked.value.id not in params
+    ):
         return False
     before = unpacked.targets[0]
     outer = returned.elts if type(returned) is ir.Tuple else []

@@ -21,6 +21,7 @@ from jitlint.link.values import paths
 from jitlint.syntax import ir
 
 _NUMERICAL: Final = "LinAlgError"
+_BOUNDS: Final = "IndexError"
 _DIVISION: Final = frozenset({"/", "//", "%"})
 
 
@@ -41,13 +42,32 @@ def check(m: Machine, f: Frame, node: ir.Try) -> None:
 
 
 def check_outside(m: Machine, f: Frame, node: ir.Try) -> None:
-    """Record a solver of JAX that answers NaN where a handler waits for what NumPy raises, if nothing else there could raise it."""
+    """Record what of JAX answers where a handler waits for what NumPy raises, if nothing else there could raise it: a solver with
+    NaN, an array with an element at its edge."""
     named = [handler.type for handler in node.handlers if handler.type is not None]
+    if any(_BOUNDS in regions.names(name) for name in named):
+        for part in _elements(m, f, node.body):
+            m.emit(f, Handler, part.at, None, Confidence.CERTAIN, problem="clamped", exception=_BOUNDS)
     if any(_NUMERICAL in regions.names(name) for name in named):
         for call, name in _solvers(m, f, node.body):
             m.emit(
                 f, Handler, call.at, None, Confidence.CERTAIN, problem="quiet", exception=_NUMERICAL, callee=name
             )  # fmt: skip
+
+
+def _elements(m: Machine, f: Frame, body: Sequence[ir.Node]) -> list[ir.Sub]:
+    """The elements of arrays of JAX; none where something else is looked up, or called."""
+    found: list[ir.Sub] = []
+    for part in _expressions(body):
+        if type(part) is ir.Call and not paths.dotted(m, f, part.func).startswith(lexicon().errors.harmless):
+            return []
+        if type(part) is ir.Sub:
+            value = paths.peek(m, f, part.obj)
+            count = len(part.index.elts) if type(part.index) is ir.Tuple else 1
+            if type(value) is not Arr or value.host or value.weak or (value.rank or 0) < count:
+                return []
+            found.append(part)
+    return found
 
 
 def _solvers(m: Machine, f: Frame, body: Sequence[ir.Node]) -> list[tuple[ir.Call, str]]:

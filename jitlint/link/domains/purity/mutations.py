@@ -106,9 +106,7 @@ class Filled:
         return any(self._boxes.get(id(one)) is one for one in (box, *parts(box)))
 
 
-def called(
-    m: Machine, copies: Copies, filled: Filled, f: Frame, at: int, box: Seq | Map, name: str
-) -> None:
+def called(m: Machine, copies: Copies, filled: Filled, f: Frame, at: int, box: Seq | Map, name: str) -> None:
     """A method of a container was called inside a trace."""
     inside = box.level >= f.world.floor
     if inside and id(box) not in copies.rebuilt:

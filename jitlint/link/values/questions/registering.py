@@ -31,7 +31,9 @@ def is_forgotten(m: Machine, info: ClassInfo) -> bool:
         if _registers_any(m):
             return False
         bodies = [module.tree.body for module in m.modules.values()]
-        return not any(_may_register(node, info.name) for body in bodies for node in ir_walk.nodes(list(body)))
+        return not any(
+            _may_register(node, info.name) for body in bodies for node in ir_walk.nodes(list(body))
+        )
     plain = (
         not info.bases and info.metaclass is None and not info.extern and info.namespace.keys() >= _METHODS
     )
