@@ -137,7 +137,7 @@ def factors(node: ir.Node) -> Iterator[ir.Node]:
     if type(node) is ir.BinOp and node.op == "*":
         yield from factors(node.left)
         yield from factors(node.right)
-    elif type(node) is ir.BinOp and node.op == "**":
+    elif type(node) is ir.BinOp and node.op in ("**", "/"):
         yield from factors(node.left)
     elif type(node) is ir.UnaryOp:
         yield from factors(node.operand)
@@ -147,9 +147,12 @@ def factors(node: ir.Node) -> Iterator[ir.Node]:
 
 def may_be_zero(code: Code, node: ir.Node, depth: int = _DEPTH) -> bool:
     """Whether nothing keeps an expression away from zero: no addend, no `maximum`, no choice, here or in what is called."""
-    if not depth or any(_keeps_away(code, part, depth) for part in below(node)):
+    parts = _above_the_line(node)
+    if not depth or any(_keeps_away(code, part, depth) for part in parts):
         return False
-    for name in _mentioned(node):
+    for name in parts:
+        if type(name) is not ir.Name:
+            continue
         values, last = _reaching(code.parts, name)
         if any(
             value is None or (not last and _mentions(value, name)) or not may_be_zero(code, value, depth - 1)
@@ -157,6 +160,18 @@ def may_be_zero(code: Code, node: ir.Node, depth: int = _DEPTH) -> bool:
         ):
             return False
     return True
+
+
+def _above_the_line(node: ir.Node) -> list[ir.Node]:
+    """The parts of an expression without what it is divided by, which makes nothing zero, and keeps nothing from being so."""
+    found = below(node)
+    under = {
+        id(part)
+        for one in found
+        if type(one) is ir.BinOp and one.op == "/"
+        for part in below(one.right)
+    }
+    return [part for part in found if id(part) not in under]
 
 
 def is_arithmetic(parts: Sequence[ir.Node], node: ir.Node, depth: int = _DEPTH) -> bool:
