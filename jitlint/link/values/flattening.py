@@ -26,16 +26,6 @@ def is_pytree(info: ClassInfo) -> bool:
     return any(cls.pytree for cls in mro(info)) or info.shape == "namedtuple"
 
 
-def is_registered(info: ClassInfo) -> bool:
-    """Whether a class crosses a boundary itself: JAX looks up the very class, and knows nothing of those that inherit from it.
-
-    Bases and metaclasses that hear of new classes may register them.
-    """
-    if info.pytree or info.shape == "namedtuple" or info.metaclass is not None:
-        return True
-    return is_pytree(info) and any("__init_subclass__" in cls.namespace for cls in mro(info))
-
-
 def meta_names(info: ClassInfo) -> frozenset[str]:
     """Attributes that stay static when an instance is flattened."""
     out: frozenset[str] = frozenset()

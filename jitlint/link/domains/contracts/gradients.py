@@ -66,8 +66,12 @@ def _more(m: Machine, f: Frame, binding: ir.Assign, name: str, value: Value) -> 
         )
         return pair if (valued or has_aux) and _is_pair(value) else ""
     first = target.elts[0] if type(target) is ir.Tuple else None
-    if not valued or type(first) is not ir.Name or first.id != name:
-        return ""
+    is_first = valued and type(first) is ir.Name and first.id == name
+    return _first_part(value, has_aux) if is_first else ""
+
+
+def _first_part(value: Value, has_aux: bool) -> str:
+    """What a derivative gives before the gradients."""
     if has_aux:
         return "the pair of the value and what goes with it" if _is_pair(value) else ""
     return "the value, without the gradients" if type(value) is Arr and value.rank == 0 else ""

@@ -166,10 +166,7 @@ def _above_the_line(node: ir.Node) -> list[ir.Node]:
     """The parts of an expression without what it is divided by, which makes nothing zero, and keeps nothing from being so."""
     found = below(node)
     under = {
-        id(part)
-        for one in found
-        if type(one) is ir.BinOp and one.op == "/"
-        for part in below(one.right)
+        id(part) for one in found if type(one) is ir.BinOp and one.op == "/" for part in below(one.right)
     }
     return [part for part in found if id(part) not in under]
 

@@ -63,21 +63,25 @@ def _is_carried_on(fn: FuncInfo, returned: ir.Expr | None, name: str) -> bool:
     """Whether a function takes a variable out of what a loop carries, and hands it on in its old place as it was."""
     params = {param.name for param in fn.node.params}
     binds = [part for part in fn.parts if name and name in bound_by(part)]
-    unpacked = binds[0] if len(binds) == 1 and type(returned) is ir.Tuple else None
+    unpacked = binds[0] if len(binds) == 1 else None
     if (
         type(unpacked) is not ir.Assign
         or type(unpacked.value) is not ir.Name
         or unpacked.value.id not in params
     ):
         return False
-    before = unpacked.targets[0]
-    outer = returned.elts if type(returned) is ir.Tuple else []
+    before = _elements(unpacked.targets[0])
+    after = _elements(returned)
     return any(
         _is_name(one, name) and _is_name(other, name)
-        for after in (outer, *[part.elts for part in outer[:1] if type(part) is ir.Tuple])
-        if type(before) is ir.Tuple and len(before.elts) == len(after)
-        for one, other in zip(before.elts, after)
+        for carry in (after, _elements(after[0] if after else None))
+        if len(before) == len(carry)
+        for one, other in zip(before, carry)
     )
+
+
+def _elements(node: ir.Node | None) -> list[ir.Expr]:
+    return node.elts if type(node) is ir.Tuple else []
 
 
 def _is_name(node: ir.Node, name: str) -> bool:

@@ -58,8 +58,9 @@ def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:
     for name, node in _bound(f.module.tree.body, at if f.fn is None else None):
         if _is_made(m, f, f.module.scope.vars.get(name), node) and _is_read(parts, name, 0):
             yield name
-    for name, node in _bound(f.fn.body, at) if f.fn is not None else ():
-        if _is_made(m, f, f.scope.vars.get(name), node) and _is_read(f.fn.parts, name, at):
+    body, parts = (f.fn.body, f.fn.parts) if f.fn is not None else ([], [])
+    for name, node in _bound(body, at):
+        if _is_made(m, f, f.scope.vars.get(name), node) and _is_read(parts, name, at):
             yield name
     for there, name, node in early_modules.variables(m, f.module, at if f.fn is None else None, _WIDE):
         if _is_made(m, there, there.module.scope.vars.get(name), node):

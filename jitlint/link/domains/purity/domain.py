@@ -70,8 +70,7 @@ class Purity(Domain[None]):
         if not world.floor or store.value is None:
             return
         kind, owner = store.kind, store.owner
-        if kind in ("append", "element") and isinstance(owner, (Seq, Map)):
-            self.filled.put(f, owner, store.value)
+        self.filled.put(f, store)
         if kind in ("attribute", "element"):
             if isinstance(owner, (Inst, Seq, Map)):
                 what = str(store.key or "") if kind == "attribute" else ""

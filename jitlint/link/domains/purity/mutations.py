@@ -28,7 +28,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.domains.purity.copies import Change, Copies
 from jitlint.link.engine import scopes, surroundings
-from jitlint.link.engine.domain import Library
+from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
@@ -95,10 +95,13 @@ class Filled:
     def __init__(self) -> None:
         self._boxes: dict[int, Value] = {}
 
-    def put(self, f: Frame, box: Seq | Map, value: Value) -> None:
-        """Something is put into a container."""
-        tracer = deepest_tracer(value) if box.level < f.world.floor else None
-        if tracer is not None and tracer.level >= f.world.floor:
+    def put(self, f: Frame, store: Store) -> None:
+        """Something is put somewhere."""
+        box, floor = store.owner, f.world.floor
+        if not isinstance(box, (Seq, Map)) or store.value is None or box.level >= floor:
+            return
+        tracer = deepest_tracer(store.value)
+        if tracer is not None and tracer.level >= floor:
             self._boxes[id(box)] = box
 
     def has(self, box: Seq | Map) -> bool:

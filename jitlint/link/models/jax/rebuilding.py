@@ -6,7 +6,7 @@ dataclass does after its fields are set. What it does not: use the objects that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from jitlint.infer.values import Class, Func, Inst, Seq, Tup, Value
@@ -35,14 +35,17 @@ def _objects(before: Value, after: Value, depth: int) -> Iterator[tuple[Inst, In
         if before.open and before.cls.rebuilt is None:
             return  # which attributes it has is not known, nor what is done with them
         held = [(before.attrs.get(name), value) for name, value in after.attrs.items()]
-        if any(old is not new for old, new in held):
+        changed = [(old, new) for old, new in held if old is not new]
+        if changed:
             yield before, after  # other leaves than before: tracers
-        for old, new in held if depth else ():
-            if old is not None and old is not new:
-                yield from _objects(old, new, depth - 1)
-    elif depth and isinstance(before, (Tup, Seq)) and type(before) is type(after):
-        for old, new in zip(pytrees.below(before) or (), pytrees.below(after) or ()):
-            yield from _objects(old, new, depth - 1)
+        yield from _inside([(old, new) for old, new in changed if old is not None], depth)
+    elif isinstance(before, (Tup, Seq)) and type(before) is type(after):
+        yield from _inside(zip(pytrees.below(before) or (), pytrees.below(after) or ()), depth)
+
+
+def _inside(pairs: Iterable[tuple[Value, Value]], depth: int) -> Iterator[tuple[Inst, Inst]]:
+    for old, new in pairs if depth else ():
+        yield from _objects(old, new, depth - 1)
 
 
 def _unflatten(m: Machine, f: Frame, inner: Frame, at: int, old: Inst, modes: int) -> None:

@@ -83,11 +83,8 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
     first = receiver or (bound[0][1] if bound else None)
     if name in words.probabilities:
         return About(made=name)
-    whole = short in words.whole_numbers
-    if type(first) is Py and (whole or short in words.keeps_all):
-        return _of_number(first)
-    if whole or short in words.keeps_numbers:
-        return handed_on(short, first.about) if type(first) is Arr else NOTHING
+    if short in words.keeps_numbers or short in words.whole_numbers:
+        return _handed(short, first)
     if short in words.same_number:
         return (
             _of_number(Py("int", int(words.same_number[short])))
@@ -96,6 +93,17 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
         )
     parameter = words.padding.get(short, "")
     return _padded(next((v for p, v in bound if parameter and p.name == parameter), None))
+
+
+def _handed(short: str, value: Value | None) -> About:
+    """What is known of the array that a function gives which makes no new numbers."""
+    if type(value) is Py:
+        return (
+            _of_number(value)
+            if short in lexicon().arrays.keeps_all or short in lexicon().arrays.whole_numbers
+            else NOTHING
+        )
+    return handed_on(short, value.about) if type(value) is Arr else NOTHING
 
 
 def _of_number(number: Py) -> About:

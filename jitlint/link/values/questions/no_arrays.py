@@ -94,7 +94,7 @@ def _refused_class(m: Machine, value: Inst, depth: int) -> str:
         return f"an object of `{cls.name}`, which holds a {kind}" if kind.isidentifier() else ""
     if cls.extern or cls.role not in ("", NO_LEAVES) or (value.open and cls.stands_for_others):
         return ""
-    return "" if flattening.is_registered(cls) or _subscribed(m, value) else str(cls.name)
+    return "" if registering.is_registered(cls) or _subscribed(m, value) else str(cls.name)
 
 
 def _text_field(value: Inst) -> str:

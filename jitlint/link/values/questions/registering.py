@@ -24,6 +24,16 @@ _REGISTERS: Final = "register_"
 _METHODS: Final = frozenset({"tree_flatten", "tree_unflatten"})
 
 
+def is_registered(info: ClassInfo) -> bool:
+    """Whether a class crosses a boundary itself: JAX looks up the very class, and knows nothing of those that inherit from it.
+
+    Bases and metaclasses that hear of new classes may register them.
+    """
+    if info.pytree or info.shape == "namedtuple" or info.metaclass is not None:
+        return True
+    return flattening.is_pytree(info) and any("__init_subclass__" in cls.namespace for cls in mro(info))
+
+
 def is_forgotten(m: Machine, info: ClassInfo) -> bool:
     """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it; or
     although nobody in the program knows that."""
@@ -47,7 +57,7 @@ def is_forgotten(m: Machine, info: ClassInfo) -> bool:
 def _inherits_only(info: ClassInfo) -> bool:
     """Whether a decorator has registered a class of the project from which this one inherits, and this one has none: JAX looks
     up the very class of an object."""
-    if info.extern or info.scope.fn is not None or flattening.is_registered(info):
+    if info.extern or info.scope.fn is not None or is_registered(info):
         return False
     bases = [cls for cls in mro(info) if cls is not info]
     return flattening.is_pytree(info) and all(not cls.pytree or _is_decorated(cls) for cls in bases)
