@@ -65,7 +65,7 @@ def _says_so(node: ir.Node | None) -> bool:
 
 def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
     if noted.jitted:
-        if not noted.works:
+        if not noted.works or (noted.functions and not _is_handed(w, node)):
             return held
         if noted.target.startswith(lexicon().timing.work) and _is_cheap(noted.target):
             return timing_walk.DEVICE
@@ -78,6 +78,12 @@ def _known(w: Walker, node: ir.Call, noted: HostCall, held: str) -> str:
     if timing_blocks.method(w, node, noted):
         return held
     return _reached(w, node, [w.summary_of(fn) for fn in noted.functions], held)
+
+
+def _is_handed(w: Walker, node: ir.Call) -> bool:
+    """Whether a helper calls what it is given, which it times for whoever calls it."""
+    params = w.fn.node.params if w.fn is not None else []
+    return type(node.func) is ir.Name and any(param.name == node.func.id for param in params)
 
 
 def _reached(w: Walker, node: ir.Call, found: list[Pending], held: str) -> str:
