@@ -25,6 +25,7 @@ from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, L
 from jitlint.link.engine import evaluator, world
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.arrays.results import dtype_named
 from jitlint.link.values import fitting, iteration
 
 _Padding = Union[str, tuple[int, int], None]
@@ -88,8 +89,14 @@ class _Call:
 
     def computed(self, dims: Dims | None) -> Arr:
         """An array of these sizes that a layer with parameters gives: floats, if nobody asks for another dtype."""
-        asked = any(name in self.notes for name in lexicon().layers.dtypes)
-        return self.array(dims, "float" if self.x.dtype == "float" and not asked else None, self._learnt())
+        return self.array(dims, self.dtype("float" if self.x.dtype == "float" else None), self._learnt())
+
+    def dtype(self, plain: str | None) -> str | None:
+        """The dtype that a layer was asked to give. plain: what it is if nobody asked."""
+        given = self.notes.get("dtype", NONE)
+        if given is not NONE:
+            return dtype_named(given) if self.api.startswith("flax.") else None
+        return None if self.notes.get("param_dtype", NONE) is not NONE else plain
 
     def _learnt(self) -> int:
         """The modes that the parameters of the layer bring into what it computes."""
@@ -136,7 +143,7 @@ def _is_plain(args: Args) -> bool:
 
 def _roles(spec: tuple[str, ...], args: Args) -> dict[str, Value]:
     """What a call gives, by what it is for. spec: for each parameter its name, its role and what it is if nobody gives it."""
-    out: dict[str, Value] = {name: TRUE for name in lexicon().layers.dtypes if name in args.kw}
+    out: dict[str, Value] = {name: args.kw[name] for name in lexicon().layers.dtypes if name in args.kw}
     for i, word in enumerate(spec):
         name, _, rest = word.partition(":")
         role, _, default = rest.partition("=")
@@ -278,15 +285,12 @@ def _product(c: _Call) -> Value | None:
 
 def _embedded(c: _Call) -> Value:
     """Each number becomes a row."""
-    dims = c.dims
-    asked = any(name in c.notes for name in lexicon().layers.dtypes)
-    return c.array(None if dims is None else (*dims, c.number("out")), None if asked else "float")
+    return c.array(None if c.dims is None else (*c.dims, c.number("out")), c.dtype("float"))
 
 
 def _row(c: _Call) -> Value:
     """One number becomes a row; several are refused."""
-    dims = c.dims
-    return c.refuse("layer-axes", f"0 for {shape_text(dims)}") if dims else _embedded(c)
+    return c.refuse("layer-axes", f"0 for {shape_text(c.dims)}") if c.dims else _embedded(c)
 
 
 def _normed(c: _Call) -> Value:

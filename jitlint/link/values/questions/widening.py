@@ -17,7 +17,7 @@ from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import Arr, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import last_name, path_text
+from jitlint.link.tables.ir_walk import bound_names, last_name, path_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -65,10 +65,29 @@ def _wide(value: Value) -> str:
 
 
 def _is_cast(parts: Sequence[ir.Node], node: ir.BinOp) -> bool:
-    """Whether a function turns something into another type afterwards, this operation's result or something later."""
+    """Whether a function turns something into another type afterwards: this operation's result, or something later, if that is not
+    wide itself."""
     before = set(map(id, below(node)))
     casts = [part for part in parts if type(part) is ir.Call and last_name(part.func) == _CASTS]
+    names = {
+        name.id
+        for part in parts
+        if type(part) is ir.Assign and any(one is node for one in below(part.value))
+        for name in bound_names(part.targets)
+    }
     return any(
-        id(cast) not in before and (cast.at > node.at or any(part is node for part in below(cast)))
+        id(cast) not in before
+        and (
+            any(part is node for part in below(cast))
+            or (cast.at > node.at and not (_is_wide(cast) and last_name(_operand(cast)) not in names))
+        )
         for cast in casts
     )
+
+
+def _operand(cast: ir.Call) -> ir.Node | None:
+    return cast.func.obj if type(cast.func) is ir.Attr else None
+
+
+def _is_wide(cast: ir.Call) -> bool:
+    return any(last_name(arg.value) in _WIDE for arg in cast.args)
