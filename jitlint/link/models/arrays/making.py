@@ -174,6 +174,13 @@ def _product(dims: Dims) -> int | None:
     return None if len(sizes) < len(dims) else math.prod(sizes)
 
 
+def _said_by_labels(by_name: dict[str, Value]) -> Dims | None:
+    """One number for each label."""
+    labels = by_name.get("labels")
+    known = labels is not None and "axis" not in by_name and "where" not in by_name
+    return fitting.dims_of(labels) if known and labels is not None else None
+
+
 _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
     "shape": lambda by_name: shape_of(by_name.get("shape")),
     "like": _said_like,
@@ -193,6 +200,7 @@ _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
     "pairs": _said_by_pairs,
     "chosen": _said_by_choosing,
     "shuffled": _said_by_shuffling,
+    "labelled": _said_by_labels,
 }
 
 
