@@ -33,7 +33,7 @@ from jitlint.infer.places import Event, Step
 
 @dataclass(frozen=True, slots=True)
 class Truth(Event):
-    """`bool()` of a tracer. form: if, elif, while, ternary, assert, and, or, not, comparison-chain, in, bool,
+    """`bool()` of a tracer. form: if, elif, while, ternary, assert, and, or, not, comparison-chain, in, contains (``in`` of an object), bool,
     any, all, min, max, sorted, heapq, filter, comprehension (its ``if``), match (a value pattern), match-guard,
     equality (== of containers), left-out (of what is declared to be an array or None)."""
 

@@ -87,6 +87,10 @@ _FORMS = {
         "`in` compares with `==` and needs a concrete True or False, but the comparison is traced",
         "use `jnp.any(values == x)` or `jnp.isin(x, values)`",
     ),
+    "contains": (
+        "`in` needs a concrete True or False from `__contains__`, but it gives a traced value",
+        "call a method that gives the array, and select with `jnp.where`",
+    ),
     "bool": (
         "`bool()` needs a concrete value, but its argument is traced",
         "keep the boolean array and select with `jnp.where`",

@@ -166,7 +166,7 @@ def answered(m: Machine, f: Frame, at: int, answer: Value) -> None:
     """``in`` asks for the truth of what ``__contains__`` gives."""
     found = hurt(answer, STAGED_OR_BATCHED)
     if found is not None:
-        m.emit(f, Truth, at, found, confidence_of(answer), form="in")
+        m.emit(f, Truth, at, found, confidence_of(answer), form="contains")
 
 
 def contains_element(
