@@ -48,6 +48,20 @@ def test_axes_are_those_of_the_library(name: str) -> None:
     assert told > 3
 
 
+@pytest.mark.parametrize(
+    "name", sorted(name for name, form in lexicon().arrays.sizes.items() if form == "labelled")
+)
+def test_losses_of_labels_have_one_number_for_each(name: str) -> None:
+    told = 0
+    for logits, labels in itertools.product(SHAPES, SHAPES):
+        found = shape_of(name.removeprefix(OWNER), (*logits, 5), labels)
+        if found is not None:
+            told += 1
+            assert len(found) == len(labels)
+            assert all(size in (1, other) for size, other in zip(labels, found)), (logits, labels)
+    assert told > 3
+
+
 def made(name: str) -> object:
     """What a function of optax gives for the plainest arguments that it takes; None if it takes none of these."""
     inner = optax.sgd(0.1)

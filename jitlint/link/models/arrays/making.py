@@ -175,10 +175,11 @@ def _product(dims: Dims) -> int | None:
 
 
 def _said_by_labels(by_name: dict[str, Value]) -> Dims | None:
-    """One number for each label."""
+    """One number for each label; one label may stand for a whole axis."""
     labels = by_name.get("labels")
-    known = labels is not None and "axis" not in by_name and "where" not in by_name
-    return fitting.dims_of(labels) if known and labels is not None else None
+    plain = labels is not None and "axis" not in by_name and "where" not in by_name
+    dims = fitting.dims_of(labels) if labels is not None and plain else None
+    return None if dims is None else tuple([None if size == 1 else size for size in dims])
 
 
 _FORMS: Final[dict[str, Callable[[dict[str, Value]], Dims | None]]] = {
