@@ -198,7 +198,7 @@ class Machine:
     version_tests: dict[int, bool] = field(default_factory=dict)
     sides: dict[int, tuple[str, bool]] = field(default_factory=dict)
     registers: bool | None = None
-    registers_any: bool | None = None
+    registering_functions: bool | None = None
     version_flags: set[str] = field(default_factory=set)
     questions: dict[int, Any] = field(default_factory=dict)
     reads: dict[int, tuple[ir.Node, ...]] = field(default_factory=dict)

@@ -33,9 +33,9 @@ def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, go
     target, returned = node.targets[0], only_returned(fn.parts)
     if type(target) is not ir.Tuple or type(returned) not in (ir.Tuple, ir.Call):
         return
-    for name in gone:
-        if _is_carried_on(fn, returned, _old_of(name)):
-            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=_old_of(name))
+    for before in map(_old_of, gone):
+        if _is_carried_on(fn, returned, before):
+            m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=before)
             return
     func = called(m, f, call)
     for i, part in enumerate(target.elts):

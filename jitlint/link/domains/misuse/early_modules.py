@@ -15,21 +15,19 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.syntax import ir
 
-Named = tuple[Frame, str, ir.Expr]
-"""A variable of a module, and what it is set to; a frame in which that means what it means there."""
 
-
-def variables(m: Machine, info: ModuleInfo, at: int | None, option: str) -> Iterator[Named]:
-    """The variables of modules that are there when a module comes to a place in its body, or to its end, and that some code reads."""
+def read(m: Machine, info: ModuleInfo, at: int | None, option: str) -> Iterator[tuple[Frame, set[str]]]:
+    """The modules that are there when a module comes to a place in its body, or to its end: a frame in which names mean what they
+    mean there, and those names that some code reads."""
     reached = _imported(m, info, at)
     if any(_mentions(one, option) for one in reached):
         return
+    taken: dict[str, set[str]] = {}
+    for other in (info, *reached):
+        for source, name in _taken(m, other):
+            taken.setdefault(source.name, set()).add(name)
     for one in reached:
-        read = _read(one) | {name for other in (info, *reached) for name in _taken(m, other, one)}
-        for part in one.tree.body:
-            target = part.targets[0] if type(part) is ir.Assign and len(part.targets) == 1 else None
-            if type(part) is ir.Assign and type(target) is ir.Name and target.id in read:
-                yield Frame(one, one.scope, HOST), target.id, part.value
+        yield Frame(one, one.scope, HOST), _mentioned(one) | taken.get(one.name, set())
 
 
 def _imported(m: Machine, info: ModuleInfo, at: int | None) -> list[ModuleInfo]:
@@ -56,16 +54,15 @@ def _named(m: Machine, info: ModuleInfo, limit: int | None) -> Iterator[ModuleIn
         yield from (one for name in names if (one := imports.find(m, info, name)) is not None)
 
 
-def _taken(m: Machine, info: ModuleInfo, other: ModuleInfo) -> Iterator[str]:
-    """The names that a module imports from another one."""
+def _taken(m: Machine, info: ModuleInfo) -> Iterator[tuple[ModuleInfo, str]]:
+    """The names that a module imports from others, with these."""
     for part in info.tree.body:
         if type(part) is ir.ImportFrom:
-            base = imports.absolute(info, part.module, part.level)
-            if imports.find(m, info, base) is other:
-                yield from (one.name for one in part.names)
+            source = imports.find(m, info, imports.absolute(info, part.module, part.level))
+            yield from ((source, one.name) for one in part.names if source is not None)
 
 
-def _read(info: ModuleInfo) -> set[str]:
+def _mentioned(info: ModuleInfo) -> set[str]:
     """The names that the functions of a module mention."""
     return {part.id for fn in info.functions for part in fn.parts if type(part) is ir.Name}
 

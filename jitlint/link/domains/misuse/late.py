@@ -62,9 +62,15 @@ def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:
     for name, node in _bound(body, at):
         if _is_made(m, f, f.scope.vars.get(name), node) and _is_read(parts, name, at):
             yield name
-    for there, name, node in early_modules.variables(m, f.module, at if f.fn is None else None, _WIDE):
-        if _is_made(m, there, there.module.scope.vars.get(name), node):
-            yield f"{there.module.name}.{name}"
+    yield from _made_elsewhere(m, f, at if f.fn is None else None)
+
+
+def _made_elsewhere(m: Machine, f: Frame, at: int | None) -> Iterator[str]:
+    """The same of the variables of modules that this one imports."""
+    for there, read in early_modules.read(m, f.module, at, _WIDE):
+        for name, node in _bound(there.module.tree.body, None):
+            if name in read and _is_made(m, there, there.scope.vars.get(name), node):
+                yield f"{there.module.name}.{name}"
 
 
 def _bound(body: Sequence[ir.Node], limit: int | None) -> Iterator[tuple[str, ir.Expr]]:

@@ -116,8 +116,8 @@ class Modes(Domain[Marks]):
 
     def replay(self, f: Frame, activation: Activation, summary: Marks) -> None:
         """It happens again, to what this caller hands over."""
-        judging = lexicon().keys.evaluating | lexicon().modes.judging
-        checks = naming.has_word(activation.func.fn.name, judging)
+        name, words = activation.func.fn.name, lexicon()
+        checks = naming.has_word(name, words.keys.evaluating) or naming.has_word(name, words.modes.judging)
         for number, mark in enumerate(summary):
             if mark.kind == KEYED:
                 self._unset.passed_on(f, activation, mark)

@@ -27,8 +27,9 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
         return
     words = lexicon().gradients
     for weight, other in ((node.left, node.right), (node.right, node.left)):
-        name, weighed = _name(weight), _probability(f, other)
-        if naming.has_word(name, words.advantages) and weighed:
+        name = _name(weight)
+        weighed = _probability(f, other) if naming.has_word(name, words.advantages) else ""
+        if weighed:
             m.emit(f, MovingTarget, node.at, None, Confidence.LIKELY, target=weighed, weight=name)
             return
 
@@ -36,9 +37,9 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
 def _probability(f: Frame, node: ir.Node) -> str:
     """What a factor is called, or what is called a probability in what it was made of."""
     name, words = _name(node), lexicon().gradients.probabilities
-    made = derivatives.only_binding(f.fn, name) if f.fn is not None and type(node) is ir.Name else None
     if naming.has_word(name, words):
         return name
+    made = derivatives.only_binding(f.fn, name) if type(node) is ir.Name else None
     if made is None:
         return ""
     parts = (last_name(part) for part in below(made.value) if isinstance(part, (ir.Name, ir.Attr)))

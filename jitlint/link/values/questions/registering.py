@@ -38,7 +38,7 @@ def is_forgotten(m: Machine, info: ClassInfo) -> bool:
     """Whether a class is not registered although its module knows what does that, and nothing there mentions it for it; or
     although nobody in the program knows that."""
     if _inherits_only(info):
-        if _registers_any(m):
+        if _is_left_to_functions(m):
             return False
         bodies = [module.tree.body for module in m.modules.values()]
         return not any(
@@ -85,11 +85,13 @@ def _registers_anything(m: Machine) -> bool:
     return m.registers
 
 
-def _registers_any(m: Machine) -> bool:
+def _is_left_to_functions(m: Machine) -> bool:
     """Whether a function of the program registers classes: it may be given any."""
-    if m.registers_any is None:
-        m.registers_any = any(map(_mentions_registering, (part for fn in m.functions for part in fn.parts)))
-    return m.registers_any
+    if m.registering_functions is None:
+        m.registering_functions = any(
+            map(_mentions_registering, (part for fn in m.functions for part in fn.parts))
+        )
+    return m.registering_functions
 
 
 def _mentions_registering(node: ir.Node) -> bool:
