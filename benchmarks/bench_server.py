@@ -3,7 +3,7 @@
     python benchmarks/bench_server.py [FOLDER FILE] [--edits 1000] [--timed 60] [--debounce 150] [--seed 0]
 
 Without a folder, a project is made: 500 files, in packages whose files import each other and a common module, with one file of 1,000
-lines. Works on a copy. A client of the protocol types into the file: words in a comment, another number in the body
+lines. Works on a copy. A client of the protocol types into the file: words in a comment, statements in the body
 of a function, half a statement and its end; every edit adds or takes away something to wait for, so that it is known which diagnostics
 are the answer. Prints wall and CPU seconds (median, 95th percentile), and the memory of another server after 10 and
 after all edits.
@@ -175,6 +175,20 @@ def bodies(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None
         yield "\n".join(other), "JIT108", bad.count("\n") - 1
 
 
+def typing(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None]]:
+    """One more statement in the body of a function, and none, eight times, then in that of another one."""
+    bad = text + _BAD
+    lines = bad.split("\n")
+    places = [at for at, line in enumerate(lines) if line.startswith("    return ")]
+    while True:
+        at = rng.choice(places)
+        for _ in range(4):
+            more = [*lines[:at], f"    changed = {rng.randrange(10**9)}", *lines[at:]]
+            yield "\n".join(more), "JIT108", bad.count("\n")
+            again = [*lines[:at], f"    _ = {rng.randrange(10**9)}", "", *lines[at:]]
+            yield "\n".join(again), "JIT108", bad.count("\n") + 1
+
+
 def halves(text: str) -> Iterator[tuple[str, str, int | None]]:
     """Half a statement at the end, and none."""
     while True:
@@ -210,7 +224,8 @@ async def bench(root: Path, file: Path, edits: int, timed: int, debounce: float,
     kinds = {
         "a comment": comments(text),
         "half a statement": halves(text),
-        "the body of a function": bodies(text, random.Random(seed)),
+        "the body of a function, eight times each": typing(text, random.Random(seed)),
+        "the body of a function, each time another": bodies(text, random.Random(seed)),
     }
     for name, steps in kinds.items():
         await typist.type(*next(steps))

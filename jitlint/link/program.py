@@ -279,6 +279,7 @@ def _add(m: Machine, item: ModuleInput) -> None:
 def _add_function(m: Machine, info: ModuleInfo, node: ir.Function) -> None:
     fn = FuncInfo(len(m.functions), info, node)
     m.functions.append(fn)
+    m.unstarted.append(fn)
     info.functions.append(fn)
 
 

@@ -69,7 +69,8 @@ class Project:
             else:
                 self.unsaved[path] = data
         session = self._opened()
-        for path in edits:
+        *others, last = edits or [""]
+        for path in edits if reload or refresh else others:
             with contextlib.suppress(Stopped):
                 session.update(path, edits[path], lambda: True)  # one answer for all, below
         if reload:
@@ -80,8 +81,7 @@ class Project:
         elif refresh or not edits:
             session.refresh(stop)
         else:
-            path = list(edits)[-1]
-            session.update(path, edits[path], stop)
+            session.update(last, edits[last], stop)
         return self._show(session)
 
     @property

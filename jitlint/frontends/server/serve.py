@@ -293,7 +293,8 @@ class Server(LanguageServer):
         """Look at it, soon: where answers are quick, there is no use in waiting for the next key."""
         one.stop()
         one.idle.clear()
-        one.timer = asyncio.get_running_loop().call_later(min(delay, one.took), self._start, one)
+        wait = 0 if one.took < delay else delay
+        one.timer = asyncio.get_running_loop().call_later(wait, self._start, one)
 
     def _start(self, one: _Open) -> None:
         one.timer = None

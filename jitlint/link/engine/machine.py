@@ -141,6 +141,7 @@ class Machine:
     keep_statuses: somebody wants to know of each parameter whether it is traced.
     timeless: constructions under way of which nobody knows when they happen.
     by_scope: modules by the keys of their scopes.
+    unstarted: of the functions, those that have not run with what their signatures say.
     resolving: names of annotations that are being looked up, by module.
     own_libraries: packages of the project that the catalogue describes. replaced: what a module puts something else in the place of.
     surely_traced: functions that are traced with arguments of which something is known; whether code of the project does so,
@@ -160,6 +161,7 @@ class Machine:
     own_libraries: frozenset[str] = frozenset()
     replaced: set[str] = field(default_factory=set)
     functions: list[FuncInfo] = field(default_factory=list)
+    unstarted: list[FuncInfo] = field(default_factory=list)
     classes: list[ClassInfo] = field(default_factory=list)
     sink: Sink = field(default_factory=Sink)
     traced: dict[int, TracedFunction] = field(default_factory=dict)

@@ -57,6 +57,8 @@ def run_likely(m: Machine) -> None:
         if role is not None and role.built_in_trace and not info.module.is_test:
             _run_constructor(m, info)
     for fn in list(m.functions):
+        if m.schedule.passes_over(fn):
+            continue
         if _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None:
             _run_sibling(m, fn.values[0])
 

@@ -53,7 +53,7 @@ MAX_ROUNDS = 6
 def run_cold(m: Machine) -> None:
     """Run every function that is known but was not run yet, with what its signature says, in the host world."""
     runner = TestRunner(m)
-    for fn in m.functions:
+    for fn in m.unstarted:
         if fn.cold or not fn.values or m.schedule.holds(fn.id):
             continue
         func = fn.values[0]
@@ -75,6 +75,7 @@ def run_cold(m: Machine) -> None:
                 fn.module.name, functools.partial(evaluator.activate, m, frame, fn.node.at, func, bound)
             )
         m.cold = None
+    m.unstarted = [fn for fn in m.unstarted if not fn.cold]
 
 
 def _run_test(m: Machine, runner: TestRunner, frame: Frame, func: Func, bound: dict[str, Value]) -> Value:
@@ -102,14 +103,17 @@ def _bind_receiver(m: Machine, func: Func, bound: dict[str, Value]) -> None:
 def run_sites(m: Machine) -> None:
     """Run transformed functions that no known call reached, outermost transform first; until none is left."""
     done = 0
-    reached: set[object] = set()
+    called: list[Site] = []
     for _ in range(MAX_ROUNDS):
         pending = m.sites[done:]
         done = len(m.sites)
         if not pending:
             return
-        reached.update(_function_of(site) for site in pending if site.xform.called)
-        for site in reversed(pending):
+        called += [site for site in pending if site.xform.called]
+        others = [site for site in reversed(pending) if not site.xform.called]
+        places = {site.xform.site for site in others}
+        reached = {_function_of(site) for site in called if site.xform.site in places}
+        for site in others:
             if (
                 not site.xform.called
                 and _function_of(site) not in reached
@@ -392,7 +396,7 @@ def _given_away(m: Machine, value: Value) -> tuple[Func | None, list[Value]]:
 def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:
     """Functions under a ``# jitlint: traced`` comment or a configured pattern."""
     for fn in m.functions:
-        if not fn.values:
+        if not (patterns or fn.node.traced_pragma) or not fn.values:
             continue
         full = f"{fn.module.name}.{fn.qualname}"
         if fn.node.traced_pragma or any(fnmatch.fnmatchcase(full, p) for p in patterns):
