@@ -159,6 +159,7 @@ class Buffers(msgspec.Struct, frozen=True):
     holding: frozenset[str]
     keeping: frozenset[str]
     optimisers: tuple[str, ...]
+    layers: tuple[str, ...]
     tree_maps: frozenset[str]
 
 

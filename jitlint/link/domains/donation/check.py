@@ -20,7 +20,7 @@ from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Func
 from jitlint.link.domains.donation.state import Kill, State, join_all
 from jitlint.link.domains.donation.walk import run_block, start
-from jitlint.link.domains.donation.walker import Summary, Walker, initial
+from jitlint.link.domains.donation.walker import Known, Summary, Walker, initial
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Key
 from jitlint.link.tables.ir_walk import nodes
@@ -31,14 +31,11 @@ from jitlint.syntax import ir
 MAX_DEPTH: Final = 12
 
 
-def check(m: Machine, passing: frozenset[tuple[str, int]]) -> None:
-    """Record a `DonatedRead` for each read of a buffer that is certainly gone.
-
-    passing: calls by module and origin that give the very buffers that they were given.
-    """
+def check(m: Machine, known: Known) -> None:
+    """Record a `DonatedRead` for each read of a buffer that is certainly gone."""
     if not m.host_calls.users:
         return
-    engine = _Engine(m, passing)
+    engine = _Engine(m, known)
     queue = sorted(m.host_calls.users, key=place_in_source, reverse=True)
     seen = set(queue)
     while queue:
@@ -59,7 +56,7 @@ def check(m: Machine, passing: frozenset[tuple[str, int]]) -> None:
 @dataclass(slots=True)
 class _Engine:
     m: Machine
-    passing: frozenset[tuple[str, int]]
+    known: Known
     summaries: dict[int, Summary | None] = field(default_factory=dict)
     said: set[Key] = field(default_factory=set)
     depth: int = 0
@@ -74,7 +71,7 @@ class _Engine:
         if fn.node.is_generator or fn.node.is_async:
             return None
         self.depth += 1
-        walker = Walker(self.m, fn.module, fn, self.summary, self.passing)
+        walker = Walker(self.m, fn.module, fn, self.summary, self.known)
         start(walker)
         if run_block(walker, fn.body):
             walker.exits.append(walker.state)
@@ -86,7 +83,7 @@ class _Engine:
 
     def module_body(self, info: ModuleInfo) -> None:
         """Go over the statements of a module."""
-        walker = Walker(self.m, info, None, self.summary, self.passing)
+        walker = Walker(self.m, info, None, self.summary, self.known)
         start(walker)
         run_block(walker, info.tree.body)
         self.emit(walker, "<module>")

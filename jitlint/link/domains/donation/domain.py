@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import Arr, Value, alternatives
 from jitlint.link.domains.donation import check
+from jitlint.link.domains.donation.walker import Known, Place
 from jitlint.link.engine.domain import Domain, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
+
+_INIT: Final = ".init"
 
 
 class Donation(Domain[None]):
     """Walks once more over the host code that gives arguments away, when it is known which code does.
 
     passing: calls that give the very buffers that they were given, as `jnp.asarray` of JAX arrays does, to whether
-    they did so every time.
+    they did so every time. making: calls that make parameters of layers. optimising: those that make the state of an
+    optimiser for them.
     """
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
-        self.passing: dict[tuple[str, int], bool] = {}
+        self.passing: dict[Place, bool] = {}
+        self.making: set[Place] = set()
+        self.optimising: set[Place] = set()
 
     def hears_of(self, dotted: str) -> bool:
-        """What may give the very object that it was given."""
-        return dotted in lexicon().buffers.same_object
+        """What may give the very object that it was given, and what certainly gives, or takes, arrays."""
+        return dotted in lexicon().buffers.same_object or dotted.endswith(_INIT)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Note whether there was anything to copy."""
-        if library.args.pos:
+        if library.dotted.endswith(_INIT):
+            if library.dotted.startswith(lexicon().buffers.layers):
+                self.making.add((f.module.name, library.at))
+            elif library.dotted.startswith(lexicon().buffers.optimisers):
+                self.optimising.add((f.module.name, library.at))
+        elif library.args.pos:
             place = (f.module.name, library.at)
             found = alternatives(pytrees.leaf(library.args.pos[0]))
             same = all(type(a) is Arr and not a.host and a.kind is SEEN for a in found)
@@ -38,4 +51,5 @@ class Donation(Domain[None]):
 
     def finish(self) -> None:
         """Who gives something away is known now."""
-        check.check(self.m, frozenset(place for place, same in self.passing.items() if same))
+        passing = frozenset(place for place, same in self.passing.items() if same)
+        check.check(self.m, Known(passing, frozenset(self.making), frozenset(self.optimising)))

@@ -285,7 +285,7 @@ def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
 
 def _check_names(w: Walker, node: ir.Call, value: ir.Expr, kill: Kill) -> None:
     """What is given away may hold an array twice, or have a second name that the call gets as well."""
-    inside = "" if kill.array else shared.name_of(w.m, w.module, w.fn, value, node.at)
+    inside = "" if kill.array else shared.name_of(w, value, node.at)
     others = [arg.value for arg in node.args if arg.value is not value]
     if inside:
         w.report(w.module.name, node.at, replace(kill, name=inside), "inside")
@@ -404,7 +404,7 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
             w.state.forget(term)
     if first is not None and name in buffers.holding:
         w.state.held.add(first)
-    passed = name in buffers.same_object and len(arguments) == 1 and (w.module.name, node.at) in w.passing
+    passed = name in buffers.same_object and len(arguments) == 1 and (w.module.name, node.at) in w.known.passing
     return first if first is not None and passed else fresh()
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext, Func
+from jitlint.link.domains.donation.walker import Known, Walker
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax.train_states import STATE, is_state
 from jitlint.link.tables.ir_walk import bound_by, by_parameter, code_of, path_text
@@ -29,6 +29,7 @@ class _Code(NamedTuple):
     parameters of the function, and where that stands."""
 
     m: Machine
+    known: Known
     module: ModuleInfo
     parts: Sequence[ir.Node]
     cls: ClassInfo | None = None
@@ -44,15 +45,11 @@ class _Code(NamedTuple):
         return max(found, key=lambda one: one[0])[1] if found else None
 
 
-def name_of(m: Machine, module: ModuleInfo, fn: FuncInfo | None, node: ir.Node, before: int) -> str:
+def name_of(w: Walker, node: ir.Node, before: int) -> str:
     """The variable whose arrays an object holds twice, "" if that is not certain. before: where the object is given away."""
-    method = fn.values[0] if fn is not None and fn.values else None
-    return _shared(
-        _Code(m, module, code_of(module, fn), method.owner if method is not None else None),
-        node,
-        before,
-        _DEPTH,
-    )
+    method = w.fn.values[0] if w.fn is not None and w.fn.values else None
+    owner = method.owner if method is not None else None
+    return _shared(_Code(w.m, w.known, w.module, code_of(w.module, w.fn), owner), node, before, _DEPTH)
 
 
 def _shared(code: _Code, node: ir.Node | None, before: int, depth: int) -> str:
@@ -86,7 +83,7 @@ def _begun(code: _Code, node: ir.Attr, depth: int) -> str:
         if type(part) is ir.Assign
         and any(path_text(target) == f"self.{node.name}" for target in part.targets)
     ]
-    inner = _Code(code.m, init.fn.module, init.fn.parts, info)
+    inner = _Code(code.m, code.known, init.fn.module, init.fn.parts, info)
     return _shared(inner, values[0], values[0].at, depth - 1) if len(values) == 1 else ""
 
 
@@ -130,27 +127,10 @@ def _is_optimised(code: _Code, name: str) -> bool:
     """Whether an optimiser makes its state for a variable: ``optim.init(params)``."""
     return any(
         type(node) is ir.Call
-        and type(node.func) is ir.Attr
-        and node.func.name == "init"
+        and (code.module.name, node.at) in code.known.optimising
         and any(path_text(arg.value) == name for arg in node.args[:1])
-        and _is_optimiser(code, node.func.obj, node.at)
         for node in code.parts
     )
-
-
-def _is_optimiser(code: _Code, node: ir.Node | None, before: int) -> bool:
-    if type(node) is ir.Name:
-        value = code.last_value(node.id, before)
-        if value is None and node.id in code.given:
-            outer, value = code.given[node.id]
-            return _is_optimiser(outer, value, value.at)
-        node = value
-    if type(node) is not ir.Call:
-        return False
-    fn, returned = _only_return(code, node)
-    if fn is not None and returned is not None and type(returned.value) is ir.Call:
-        code, node = _Code(code.m, fn.module, fn.parts), returned.value
-    return _dotted(code, node.func).startswith(lexicon().buffers.optimisers)
 
 
 def _is_of_arrays(code: _Code, node: ir.Node | None, before: int, depth: int) -> bool:
@@ -164,13 +144,24 @@ def _is_of_arrays(code: _Code, node: ir.Node | None, before: int, depth: int) ->
         return any(_is_of_arrays(code, value, before, depth) for value in node.elts)
     if type(node) is ir.BinOp:
         return any(_is_of_arrays(code, side, before, depth - 1) for side in (node.left, node.right))
+    if type(node) is ir.Sub:
+        return _is_made(code, node.obj, before)
     if type(node) is not ir.Call:
         return False
+    if _is_made(code, node, before):
+        return True
     fn, returned = _only_return(code, node)
     if fn is not None and returned is not None:
-        inner = _Code(code.m, fn.module, fn.parts)
+        inner = _Code(code.m, code.known, fn.module, fn.parts)
         return _is_of_arrays(inner, returned.value, returned.at, depth - 1)
     return _dotted(code, node.func).startswith(("jax.numpy.", "jax.random.", "jax.tree."))
+
+
+def _is_made(code: _Code, node: ir.Node | None, before: int) -> bool:
+    """Whether an expression is what a layer makes as its parameters."""
+    if type(node) is ir.Name:
+        node = code.last_value(node.id, before)
+    return type(node) is ir.Call and (code.module.name, node.at) in code.known.making
 
 
 def _holds_arrays(code: _Code, name: str, before: int, depth: int) -> bool:
@@ -214,7 +205,7 @@ def _returned(code: _Code, node: ir.Node, depth: int) -> str:
     params = fn.node.params[1:] if owner is not None else fn.node.params
     pairs = by_parameter(node, params) if type(node) is ir.Call else ()
     given = {name: (code, value) for name, value in pairs if name}
-    inner = _Code(code.m, fn.module, fn.parts, owner, given)
+    inner = _Code(code.m, code.known, fn.module, fn.parts, owner, given)
     return _shared(inner, returned.value, returned.at, depth - 1)
 
 

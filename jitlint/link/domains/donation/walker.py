@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import Descr, Ext
@@ -15,6 +15,18 @@ from jitlint.syntax import ir
 
 TURNS: Final = 2
 """How often a loop is run: what the first turn gives away, the second may read."""
+
+Place = tuple[str, int]
+"""A call: its module and origin."""
+
+
+class Known(NamedTuple):
+    """What the interpretation has seen of calls of libraries. passing: they give the very buffers that they were given.
+    making: they give arrays, in a tree. optimising: what they are given are arrays."""
+
+    passing: frozenset[Place]
+    making: frozenset[Place]
+    optimising: frozenset[Place]
 
 
 @dataclass(slots=True)
@@ -32,16 +44,13 @@ class Summary:
 
 @dataclass(slots=True)
 class Walker:
-    """One run of a function (or module body when ``fn`` is None). found: reads of the dead, by module and origin.
-
-    passing: calls by module and origin that give the very buffers that they were given.
-    """
+    """One run of a function (or module body when ``fn`` is None). found: reads of the dead, by module and origin."""
 
     m: Machine
     module: ModuleInfo
     fn: FuncInfo | None
     summary_of: Callable[[FuncInfo], Summary | None]
-    passing: frozenset[tuple[str, int]]
+    known: Known
     state: State = field(default_factory=State)
     found: dict[tuple[str, int], tuple[Kill, str]] = field(default_factory=dict)
     uses: dict[Term, int] = field(default_factory=dict)
