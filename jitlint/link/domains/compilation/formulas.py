@@ -1,7 +1,7 @@
 """Numbers that a function of the program computes from others (layer: ``link``, room ``domains``).
 
-What it does: asks of a function that is one expression how that changes with what it is given: ``anneal(step, steps)``. What it does
-not: look into functions that decide, or go through loops.
+What it does: asks of all that a function may return how it changes with what it is given: ``anneal(step, steps)``. What it does
+not: look at those that give anything else as well, so that few values may be all that there are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from jitlint.infer.values import Func, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import by_parameter
-from jitlint.link.tables.results import only_result
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
@@ -26,14 +25,16 @@ def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     func, own = _called(around, node.func)
     if type(func) is not Func or (func.owner is not None and not own) or any(arg.star for arg in node.args):
         return ""
-    result = only_result(func.fn.body)
-    if not isinstance(result, (ir.BinOp, ir.Call)):
+    results = [part.value for part in func.fn.parts if type(part) is ir.Return]
+    if func.fn.node.is_generator or not all(isinstance(r, (ir.BinOp, ir.Call, ir.Name)) for r in results):
         return ""
     given = {name: (around, value) for name, value in by_parameter(node, func.fn.node.params[own:])}
     inner = Frame(func.fn.module, func.scope, HOST)
     inner.fn = func.fn
     table = around.m.texts.table(inner)
-    return around.within(inner, table, given).scalar(result, depth - 1)
+    within = around.within(inner, table, given)
+    hows = [within.scalar(result, depth - 1) for result in results]
+    return f"what `{func.fn.name}` makes of {hows[0]}" if hows and all(hows) else ""
 
 
 def _called(around: Variation, func: ir.Expr) -> tuple[Value | None, int]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Class, Ext, Func, Inst, Value
+from jitlint.infer.values import Class, Descr, Ext, Func, Inst, Value
 from jitlint.link.domains.compilation.log import CompilationLog, births
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.tables.ir_walk import path_text
 from jitlint.link.values import parameters
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
@@ -36,7 +37,21 @@ def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: V
     if type(made) is Inst and equal_to_itself_only(made.cls):
         return f"a new `{made.cls.name}`"
     value = variation.static(node.func)
-    return _handed_out(log.m, value) if type(value) is Func else _of_class(value) or _of_closures(value)
+    if type(value) is Func:
+        return "" if value.fn.node.decorators else _handed_out(log.m, value)
+    maker = _class_method(variation, node.func)
+    return _handed_out(log.m, *maker) if maker else _of_class(value) or _of_closures(value)
+
+
+def _class_method(variation: Variation, node: ir.Expr) -> tuple[Func, Class] | None:
+    """The method that makes objects of its class, and the class: ``Config.from_args``."""
+    owner = variation.static(node.obj) if type(node) is ir.Attr else None
+    if type(owner) is not Class or type(node) is not ir.Attr:
+        return None
+    member = next((cls.namespace[node.name] for cls in mro(owner.info) if node.name in cls.namespace), None)
+    if type(member) is not Descr or member.kind != "classmethod" or type(member.func) is not Func:
+        return None
+    return member.func, owner
 
 
 def _of_closures(func: Value | None) -> str:
@@ -45,17 +60,17 @@ def _of_closures(func: Value | None) -> str:
     return f"a new `{func.dotted}`" if type(func) is Ext and made else ""
 
 
-def _handed_out(m: Machine, func: Func) -> str:
-    """What a function makes anew for everybody who calls it, whichever way it returns, or ""."""
+def _handed_out(m: Machine, func: Func, cls: Class | None = None) -> str:
+    """What a function makes anew for everybody who calls it, whichever way it returns, or "". cls: of which it is a method."""
     fn = func.fn
-    if fn.node.decorators or fn.node.is_generator or fn.node.is_async:
+    if fn.node.is_generator or fn.node.is_async:
         return ""
     table = CodeTable(fn.module, fn.body)
-    made = [_made(m, func, table, node.value) for node in fn.parts if type(node) is ir.Return]
+    made = [_made(m, func, table, node.value, cls) for node in fn.parts if type(node) is ir.Return]
     return made[0] if made and all(made) else ""
 
 
-def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None) -> str:
+def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None, cls: Class | None) -> str:
     """What a ``return`` gives that the function has made itself and that is equal only to itself."""
     inner = False
     if type(node) is ir.Name and node.id in func.fn.node.local_names:
@@ -64,7 +79,10 @@ def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None) -> str
         inner = type(node) is ir.FuncDef and not func.fn.module.tree.functions[node.function].decorators
     if inner or type(node) is ir.Lambda:
         return "a new inner function" if inner else "a new lambda"
-    called = parameters.resolve(m, func.scope, node.func) if type(node) is ir.Call else None
+    if type(node) is not ir.Call:
+        return ""
+    itself = cls is not None and path_text(node.func) == func.fn.node.params[0].name
+    called = cls if itself else parameters.resolve(m, func.scope, node.func)
     return _of_class(called) or _of_closures(called)
 
 

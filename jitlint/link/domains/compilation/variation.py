@@ -29,7 +29,7 @@ DEPTH: Final = 16
 
 class Variation:
     """The loops around a place in a function. given: for its parameters, the argument and its own variation. few: so many
-    values are variants, not a stream."""
+    values are variants, not a stream. called: the function runs anew for each value that is asked for."""
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Variation:
         loops: tuple[ir.Node, ...],
         given: dict[str, tuple[Variation, ir.Expr]] | None = None,
         few: int = FEW,
+        called: bool = False,
     ) -> None:
         self.m = m
         self.f = f
@@ -46,16 +47,18 @@ class Variation:
         self.loops = loops
         self.given = given if given is not None else {}
         self.few = few
+        self.called = called
         self.assigned = frozenset[str]().union(*[table.assigned(loop) for loop in loops])
         self._busy: set[str] = set()
 
     def of_few(self) -> Variation:
         """The same, but two values are a change."""
         given = {name: (outer.of_few(), node) for name, (outer, node) in self.given.items()}
-        return Variation(self.m, self.f, self.table, self.loops, given, few=1)
+        return Variation(self.m, self.f, self.table, self.loops, given, 1, self.called)
 
     def within(self, f: Frame, table: CodeTable, given: dict[str, tuple[Variation, ir.Expr]]) -> Variation:
-        return Variation(self.m, f, table, (), given, self.few)
+        """In a function that is called here."""
+        return Variation(self.m, f, table, (), given, self.few, called=True)
 
     def scalar(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""
@@ -136,7 +139,8 @@ class Variation:
             if name in self.given and name not in self.table.bound:
                 outer, node = self.given[name]
                 return outer.scalar(node, depth - 1)
-            return ""
+            values = self.table.bound.get(name, ()) if self.called else ()
+            return self.scalar(values[0], depth - 1) if len(values) == 1 else ""
         for loop in self.loops:
             found = self._target(loop, name)
             if found is not None:
