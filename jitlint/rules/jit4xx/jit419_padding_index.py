@@ -16,8 +16,8 @@ RULE = Rule(
 Rows of unlike lengths are padded with an index that means *nothing*, most often -1. But JAX counts negative indices from the end,
 as NumPy does, in every mode: `mode="drop"` drops only what lies beyond the end. So each padded place changes the last element.
 
-The rule speaks of indices that the code fills, or fills up, with -1, where the update is a mere number; whoever sets values of
-another array may have masked them.
+The rule speaks of indices that the code fills, or fills up, with -1, where the update is a mere number, or JAX is asked to leave
+out what is out of bounds (`mode="drop"`, `mode="fill"`); whoever sets values of another array may have masked them.
 """,
     instead="""\
 Let the padding lie beyond the end, and drop it, or add the mask in place of the number:
@@ -48,5 +48,5 @@ def check(event: PaddingIndex) -> Report:
     """Report the update."""
     return Report(
         f"the indices are padded with {event.padding}, which JAX counts from the end: the last element gets what belongs to none",
-        f'add the mask, as in `x.at[i].{event.update}(i >= 0)`, or let the padding lie beyond the end, with `mode="drop"`',
+        f'let the padding lie beyond the end: `x.at[jnp.where(i < 0, n, i)].{event.update}(…, mode="drop")`, or mask the values',
     )

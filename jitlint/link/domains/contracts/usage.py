@@ -20,7 +20,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_names, last_name, path_text
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -100,7 +100,7 @@ def updated(m: Machine, f: Frame, at: int, signed: bool, remembers: bool) -> Non
     updates = pair[0].elts[0] if pair is not None else None
     if pair is None or type(updates) is not ir.Name:
         return
-    for place, node in derivatives.descents(f) if signed else ():
+    for place, node, _ in derivatives.descents(f) if signed else ():
         if type(node) is ir.Name and node.id == updates.id and place > at:
             m.emit(f, OddOptimiser, place, None, Confidence.LIKELY, problem="subtracted", name=updates.id)
     state = derivatives.argument(pair[1], 1, "state")
@@ -167,7 +167,9 @@ def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     if pair is None or type(first) is not ir.Name or type(second) is not ir.Name:
         return
     at = f.at
-    downhill = {one.id for place, one in derivatives.descents(f) if type(one) is ir.Name and place > at}
+    given = {path_text(arg.value) for arg in pair[1].args}
+    later = [one for one in derivatives.descents(f) if one[0] > at and path_text(one[2]) in given]
+    downhill = {node.id for _, node, _ in later if type(node) is ir.Name}
     wrong = first.id in downhill and second.id not in downhill
     if wrong and derivatives.only_binding(f.fn, first.id) is not None:
         m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first.id)

@@ -116,7 +116,7 @@ class Devices(Domain[None]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """It may go down its gradients by itself, or give them as what is the same everywhere."""
-        for at, node in derivatives.descents(inner) if _MAPPED.of(inner) else ():
+        for at, node, _ in derivatives.descents(inner) if _MAPPED.of(inner) else ():
             derived = self._derived(inner, node)
             if derived is not None:
                 self._tell(inner, at, derived, "updates")

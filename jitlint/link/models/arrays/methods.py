@@ -158,6 +158,8 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
             outside.check(m, f, at, obj.arr, obj.index, name)
     if base is not None:
         _shape_update(m, f, at, obj, base, name, args, out)
+    if base is not None and obj.index is not None and not obj.problem:
+        padded.check(m, f, at, obj.index, name, args)
     return out
 
 
@@ -171,7 +173,6 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
         out.dims = base.dims
         if obj.index is not None and name != "apply" and not obj.problem:
             _fill(m, f, at, base, obj.index, name, args)
-            padded.check(m, f, at, obj.index, name, args)
             if name == "set":
                 colliding.check(m, f, at, obj, args)
 

@@ -71,15 +71,16 @@ def argument(call: ir.Call | None, place: int, name: str) -> ir.Expr | None:
     return args[place].value if by_name is None and len(args) > place else by_name
 
 
-def descents(f: Frame) -> Iterator[tuple[int, ir.Node]]:
-    """Where something is subtracted, times a number perhaps, from one array or from each leaf of a tree, and what that is."""
+def descents(f: Frame) -> Iterator[tuple[int, ir.Node, ir.Node]]:
+    """Where something is subtracted, times a number perhaps, from one array or from each leaf of a tree; what that is, and
+    from what."""
     for part in f.fn.parts if f.fn is not None else ():
         if type(part) is ir.BinOp and part.op == "-" and type(part.left) is ir.Name:
             step = part.right
             factors = [step.left, step.right] if type(step) is ir.BinOp and step.op == "*" else [step]
-            yield from ((part.at, node) for node in factors if type(node) is ir.Name)
+            yield from ((part.at, node, part.left) for node in factors if type(node) is ir.Name)
         elif type(part) is ir.Call and last_name(part.func) in _MAPS and _subtracts(f, part):
-            yield part.at, part.args[2].value
+            yield part.at, part.args[2].value, part.args[1].value
 
 
 def _subtracts(f: Frame, call: ir.Call) -> bool:
