@@ -23,6 +23,7 @@ from jitlint.infer.number_events import FarNumbers as FarNumbers
 from jitlint.infer.number_events import InvertedBool as InvertedBool
 from jitlint.infer.number_events import OutOfBounds as OutOfBounds
 from jitlint.infer.number_events import PaddingIndex as PaddingIndex
+from jitlint.infer.number_events import PathText as PathText
 from jitlint.infer.number_events import StalledAverage as StalledAverage
 from jitlint.infer.number_events import TwiceNormalised as TwiceNormalised
 from jitlint.infer.number_events import UnstableLog as UnstableLog
@@ -436,6 +437,7 @@ AnyEvent = Union[
     LateBinding,
     StalledAverage,
     InvertedBool,
+    PathText,
     UnstableLog,
     WidenedArray,
     LateVariable,

@@ -73,6 +73,15 @@ class InvertedBool(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PathText(Event):
+    """An entry of a path to a leaf is compared with a text. operator: ``==`` or ``in``, or one of their opposites. text: "" if it is
+    not one text."""
+
+    operator: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TwiceNormalised(Event):
     """Probabilities are taken for scores. api: what takes them. made: what has made them."""
 

@@ -46,7 +46,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
-from jitlint.link.values.questions import about, counting, inverted
+from jitlint.link.values.questions import about, counting, inverted, key_paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
     answered,
@@ -389,6 +389,7 @@ def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -
     """One comparison; identity and membership included."""
     if op in ("is", "is not"):
         return identity(op == "is", left, right)
+    key_paths.check(m, f, at, op, left, right)
     if op in ("in", "not in"):
         return _membership(m, f, at, op == "in", left, right)
     tl, tr = type(left), type(right)

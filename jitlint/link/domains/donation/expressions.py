@@ -404,7 +404,9 @@ def _call_library(w: Walker, node: ir.Call, name: str) -> Term:
             w.state.forget(term)
     if first is not None and name in buffers.holding:
         w.state.held.add(first)
-    passed = name in buffers.same_object and len(arguments) == 1 and (w.module.name, node.at) in w.known.passing
+    passed = (
+        name in buffers.same_object and len(arguments) == 1 and (w.module.name, node.at) in w.known.passing
+    )
     return first if first is not None and passed else fresh()
 
 

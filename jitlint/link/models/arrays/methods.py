@@ -133,7 +133,8 @@ def _tree(m: Machine, f: Frame, at: int, obj: Tree, name: str, args: Args) -> Va
     if found is not None:
         return found
     arr = obj.leaf()
-    if name in lexicon().arrays.converters or m.catalogue.array_method(name) is not None:
+    fits = obj.evidence == "array" or not _is_other(name, args)
+    if fits and (name in lexicon().arrays.converters or m.catalogue.array_method(name) is not None):
         return _array(m, f, at, arr, name, args)
     return Tree(obj.modes, obj.why, obj.level, GUESSED)
 

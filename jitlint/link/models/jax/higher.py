@@ -17,7 +17,6 @@ from jitlint.infer.spreading import MAY_VARY, VARIES
 from jitlint.infer.values import (
     BEHIND,
     NONE,
-    STATIC,
     UNKNOWN,
     Arr,
     B,
@@ -52,6 +51,7 @@ from jitlint.link.models.jax.references import references
 from jitlint.link.models.trees import abstract, leaf_shapes, leaves, prefixes, structures
 from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.questions import counting
+from jitlint.link.values.questions.key_paths import FIXED
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L | VARIES | MAY_VARY
@@ -300,8 +300,8 @@ def _arguments(
                 pos.extend(_shape_argument(m, f, inner, one, kind, item) for item in items)
         elif text == "int":
             pos.append(Arr(max(one.modes, 0), "int", 0, "the loop index", inner.world.level))
-        elif text == "static":
-            pos.append(STATIC)
+        elif text in FIXED:
+            pos.append(FIXED[text])
         elif text == "refs":
             sig = signature(function)
             for param in sig.positional if sig is not None else ():

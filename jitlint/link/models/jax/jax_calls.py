@@ -40,6 +40,7 @@ from jitlint.link.models.maps import shardings
 from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
+from jitlint.link.values.questions import key_paths
 from jitlint.link.values.questions.kinds import is_concrete, isinstance_of
 
 _MOST_LEAVES: Final = 16
@@ -77,9 +78,13 @@ def _flatten(m: Machine, f: Frame, at: int, args: Args) -> Value:
     return Tup((_leaves(m, f, at, args), ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})))
 
 
+def _leaves_with_path(m: Machine, f: Frame, at: int, args: Args) -> Value:
+    pair = Tup((key_paths.KEY_PATH, pytrees.leaf(_first(args, "tree"))))
+    return Seq("list", None, pair, f.world.level, f.token)
+
+
 def _flatten_with_path(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    pair = Tup((UNKNOWN, pytrees.leaf(_first(args, "tree"))))
-    leaves = Seq("list", None, pair, f.world.level, f.token)
+    leaves = _leaves_with_path(m, f, at, args)
     return Tup((leaves, ExtInst("jax.tree_util.PyTreeDef", {"$tree": _first(args, "tree")})))
 
 
@@ -292,6 +297,7 @@ JAX_CALLS: dict[str, Handler] = {
     "jax.tree.leaves": _leaves,
     "jax.tree.flatten": _flatten,
     "jax.tree.flatten_with_path": _flatten_with_path,
+    "jax.tree.leaves_with_path": _leaves_with_path,
     "jax.tree.unflatten": _unflatten,
     "jax.tree.structure": _structure,
     "jax.tree.all": _tree_all,
