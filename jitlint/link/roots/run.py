@@ -54,13 +54,9 @@ def run_cold(m: Machine) -> None:
     """Run every function that is known but was not run yet, with what its signature says, in the host world."""
     runner = TestRunner(m)
     for fn in m.unstarted:
-        if fn.cold or not fn.values or m.schedule.holds(fn.id):
+        if fn.cold or not fn.values or m.schedule.holds(fn.id) or _runs_otherwise(fn):
             continue
         func = fn.values[0]
-        if fn.name == "__init_subclass__":
-            continue  # it runs for the classes that derive from its own, and never for that one
-        if func.scope.level or (fn.node.is_lambda and (fn.contexts or fn.traced_contexts)):
-            continue
         fn.cold = True
         m.cold = fn if fn.contexts or fn.traced_contexts else None
         m.domains.on_root(fn)
@@ -76,6 +72,14 @@ def run_cold(m: Machine) -> None:
             )
         m.cold = None
     m.unstarted = [fn for fn in m.unstarted if not fn.cold]
+
+
+def _runs_otherwise(fn: FuncInfo) -> bool:
+    """Whether a function runs in another one that made it, or, as a lambda, where it is handed over. `__init_subclass__` runs for
+    the classes that derive from its own, and never for that one."""
+    if fn.name == "__init_subclass__" or fn.values[0].scope.level:
+        return True
+    return fn.node.is_lambda and bool(fn.contexts or fn.traced_contexts)
 
 
 def _run_test(m: Machine, runner: TestRunner, frame: Frame, func: Func, bound: dict[str, Value]) -> Value:
@@ -110,15 +114,8 @@ def run_sites(m: Machine) -> None:
         if not pending:
             return
         called += [site for site in pending if site.xform.called]
-        others = [site for site in reversed(pending) if not site.xform.called]
-        places = {site.xform.site for site in others}
-        reached = {_function_of(site) for site in called if site.xform.site in places}
-        for site in others:
-            if (
-                not site.xform.called
-                and _function_of(site) not in reached
-                and not _waits_for_callers(m, site)
-            ):
+        for site in _unreached(pending, called):
+            if not site.xform.called and not _waits_for_callers(m, site):
                 m.domains.on_root(None)
                 sig = signature(site.xform.target)
                 if sig is not None:
@@ -127,6 +124,14 @@ def run_sites(m: Machine) -> None:
         run_cold(m)
     for site in m.sites[done:]:
         m.limits.meet("rounds", site.module.name, site.xform.site[1], "")
+
+
+def _unreached(pending: list[Site], called: list[Site]) -> list[Site]:
+    """Those that are not called, and of whose function no other application is; the last one first."""
+    others = [site for site in reversed(pending) if not site.xform.called]
+    places = {site.xform.site for site in others}
+    reached = {_function_of(site) for site in called if site.xform.site in places}
+    return [site for site in others if _function_of(site) not in reached]
 
 
 def _waits_for_callers(m: Machine, site: Site) -> bool:

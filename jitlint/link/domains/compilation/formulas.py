@@ -6,8 +6,10 @@ not: look at those that give anything else as well, so that few values may be al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Func, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.world import HOST
@@ -15,6 +17,9 @@ from jitlint.link.tables.ir_walk import by_parameter
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
+
+FEW: Final = 4
+"""So many values of a static argument are variants, not a stream."""
 
 if TYPE_CHECKING:
     from jitlint.link.domains.compilation.variation import Variation
@@ -33,7 +38,7 @@ def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     inner.fn = func.fn
     table = around.m.texts.table(inner)
     within = around.within(inner, table, given)
-    hows = [within.scalar(result, depth - 1) for result in results]
+    hows = [within.scalar(result, depth // 2) for result in results]  # functions may call each other
     return f"what `{func.fn.name}` makes of {hows[0]}" if hows and all(hows) else ""
 
 
@@ -46,3 +51,18 @@ def _called(around: Variation, func: ir.Expr) -> tuple[Value | None, int]:
         return find_method(value, "__call__"), 1
     method, owner = paths.method(around.m, around.f, func) if value is None else (None, None)
     return (value, 0) if owner is None else (method, 1)
+
+
+def lasting(name: str, args: Sequence[ir.Expr]) -> Sequence[ir.Expr]:
+    """The arguments of a function whose changes show for long in what it gives."""
+    clips = name in lexicon().compilation.clipping
+    return [arg for arg in args if not clips or _is_gradual(arg)]
+
+
+def _is_gradual(node: ir.Node | None) -> bool:
+    """Whether a number that changes takes small steps: held at a bound, it still takes many values before."""
+    if type(node) is not ir.BinOp:
+        return False
+    step = node.right.value if type(node.right) is ir.Const else None
+    large = type(step) is not int or step > FEW
+    return (node.op == "/" and large) or _is_gradual(node.left) or _is_gradual(node.right)

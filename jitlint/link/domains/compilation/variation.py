@@ -13,6 +13,7 @@ from typing import Any, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
 from jitlint.link.domains.compilation import formulas
+from jitlint.link.domains.compilation.formulas import FEW
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -20,9 +21,6 @@ from jitlint.link.tables import affine
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import attributes
 from jitlint.syntax import ir
-
-FEW: Final = 4
-"""So many values of a static argument are variants, not a stream."""
 
 DEPTH: Final = 16
 
@@ -112,7 +110,7 @@ class Variation:
         if name in lexicon().compilation.same_number or name.startswith(
             ("math.", "numpy.float", "numpy.int")
         ):
-            return self._first(args if self.few < FEW else _lasting(name, args), depth)
+            return self._first(args if self.few < FEW else formulas.lasting(name, args), depth)
         return "a number drawn at random" if self._draws(name, node) else formulas.scalar(self, node, depth)
 
     def _draws(self, name: str, node: ir.Call) -> bool:
@@ -446,21 +444,6 @@ class Variation:
     def _wanted(self, shape: ir.Node | None, depth: int) -> str:
         """A shape that is asked for."""
         return "a shape that changes" if shape is not None and self.scalar(shape, depth - 1) else ""
-
-
-def _lasting(name: str, args: Sequence[ir.Expr]) -> Sequence[ir.Expr]:
-    """The arguments of a function whose changes show for long in what it gives."""
-    clips = name in lexicon().compilation.clipping
-    return [arg for arg in args if not clips or _is_gradual(arg)]
-
-
-def _is_gradual(node: ir.Node | None) -> bool:
-    """Whether a number that changes takes small steps: held at a bound, it still takes many values before."""
-    if type(node) is not ir.BinOp:
-        return False
-    step = node.right.value if type(node.right) is ir.Const else None
-    large = type(step) is not int or step > FEW
-    return (node.op == "/" and large) or _is_gradual(node.left) or _is_gradual(node.right)
 
 
 def _are_fractions(nodes: Sequence[ir.Expr], few: int) -> bool:

@@ -167,12 +167,17 @@ def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     if pair is None or type(first) is not ir.Name or type(second) is not ir.Name:
         return
     at = f.at
-    given = {path_text(arg.value) for arg in pair[1].args}
-    later = [one for one in derivatives.descents(f) if one[0] > at and path_text(one[2]) in given]
-    downhill = {node.id for _, node, _ in later if type(node) is ir.Name}
+    downhill = _gone_down(f, at, pair[1])
     wrong = first.id in downhill and second.id not in downhill
     if wrong and derivatives.only_binding(f.fn, first.id) is not None:
         m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first.id)
+
+
+def _gone_down(f: Frame, at: int, call: ir.Call) -> set[str]:
+    """The variables that are subtracted, after a place, from what a call was given."""
+    given = {path_text(arg.value) for arg in call.args}
+    later = [one for one in derivatives.descents(f) if one[0] > at and path_text(one[2]) in given]
+    return {node.id for _, node, _ in later if type(node) is ir.Name}
 
 
 def _check_order(m: Machine, f: Frame, at: int, parts: list[Value]) -> None:

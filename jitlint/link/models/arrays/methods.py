@@ -159,8 +159,6 @@ def _update(m: Machine, f: Frame, at: int, obj: At, name: str, args: Args) -> Va
             outside.check(m, f, at, obj.arr, obj.index, name)
     if base is not None:
         _shape_update(m, f, at, obj, base, name, args, out)
-    if base is not None and obj.index is not None and not obj.problem:
-        padded.check(m, f, at, obj.index, name, args)
     return out
 
 
@@ -176,6 +174,8 @@ def _shape_update(m: Machine, f: Frame, at: int, obj: At, base: Arr, name: str, 
             _fill(m, f, at, base, obj.index, name, args)
             if name == "set":
                 colliding.check(m, f, at, obj, args)
+    if obj.index is not None and not obj.problem:
+        padded.check(m, f, at, obj.index, name, args)
 
 
 def _fill(m: Machine, f: Frame, at: int, arr: Arr, index: Value, name: str, args: Args) -> None:
