@@ -38,7 +38,7 @@ def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     inner.fn = func.fn
     table = around.m.texts.table(inner)
     within = around.within(inner, table, given)
-    hows = [within.scalar(result, depth // 2) for result in results]  # functions may call each other
+    hows = [within.scalar(result, depth - 4) for result in results]  # functions may call each other
     return f"what `{func.fn.name}` makes of {hows[0]}" if hows and all(hows) else ""
 
 

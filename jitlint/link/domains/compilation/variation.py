@@ -60,7 +60,7 @@ class Variation:
 
     def scalar(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""
-        if depth == 0:
+        if depth <= 0:
             return ""
         if type(node) is ir.Name:
             return self._name(node.id, depth)
@@ -283,7 +283,7 @@ class Variation:
 
     def shape(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How the shape of an array, or the structure of a container, changes from turn to turn; "" when not."""
-        if depth == 0:
+        if depth <= 0:
             return ""
         how = _SHAPES.get(type(node))
         return "" if how is None else how(self, node, depth)
