@@ -182,6 +182,7 @@ class Timing(msgspec.Struct, frozen=True):
     fetching: frozenset[str]
     waiting_methods: frozenset[str]
     waiting_words: tuple[str, ...]
+    first: frozenset[str]
     plain: frozenset[str]
     passive: frozenset[str]
     synchronous: frozenset[str]

@@ -353,6 +353,13 @@ class UnsyncedClock(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ColdClock(Event):
+    """A benchmark counts the first call of a jitted function, which compiles. callee: that function."""
+
+    callee: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EarlyWrite(Event):
     """A NumPy array is written that work may still read. callee: what was started. buffer: the variable that holds it."""
 
@@ -445,6 +452,7 @@ AnyEvent = Union[
     Mutation,
     Handler,
     EarlyWrite,
+    ColdClock,
     TwiceNormalised,
     UnsyncedClock,
     OutOfBounds,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.link.domains.timing import check
+from jitlint.link.domains.timing import check, cold
 from jitlint.link.domains.timing.buffers import Writes
 from jitlint.link.engine.domain import Change, Domain, Library, Store
 from jitlint.link.engine.frame import Frame
@@ -38,3 +38,4 @@ class Timing(Domain[None]):
     def finish(self) -> None:
         """Who does so is known now."""
         check.check(self.m, self._writes)
+        cold.check(self.m)

@@ -89,6 +89,12 @@ def _texts(node: object) -> Iterator[str]:
             yield str(part.value)
 
 
+def words_of(node: ir.Node) -> Iterator[str]:
+    """The words in the names that a statement binds, and in its texts."""
+    for text in (*_names(node), *_texts(node)):
+        yield from _words(text)
+
+
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
