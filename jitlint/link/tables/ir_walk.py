@@ -14,6 +14,15 @@ def code_of(module: ModuleInfo, fn: FuncInfo | None) -> list[ir.Node]:
     return fn.parts if fn is not None else children.below(module.tree.body)
 
 
+def docstrings(module: ModuleInfo) -> Iterator[str]:
+    """What a module, its classes and its functions say of themselves."""
+    classes = [part.body for part in children.below(module.tree.body) if type(part) is ir.ClassDef]
+    for body in (module.tree.body, *classes, *(fn.body for fn in module.functions)):
+        first = body[0] if body else None
+        if type(first) is ir.ExprStmt and type(first.value) is ir.Const and first.value.kind == "str":
+            yield str(first.value.value)
+
+
 def nodes(root: Any) -> Iterator[Any]:
     """Every node below a node or list of nodes, itself included; bodies of inner functions are not entered."""
     stack = [root]

@@ -20,6 +20,7 @@ from jitlint.syntax.abstract.expressions import (
     lower_optional,
     lower_params,
 )
+from jitlint.syntax.documentation import kept
 from jitlint.syntax.scopes import Lowering
 
 StmtHandler = Callable[[Any, Lowering], ir.Stmt]
@@ -82,7 +83,7 @@ def _expr(n: ast.Expr, s: Lowering) -> ir.Stmt:
     at = s.origin(n)
     value = EXPR[type(n.value)](n.value, s)
     if type(value) is ir.Const and value.kind == "str":
-        value = ir.Const(value.at, "str", "")  # documentation does nothing, whatever it says
+        value = ir.Const(value.at, "str", kept(str(value.value)))
     return ir.ExprStmt(at, value)
 
 

@@ -15,6 +15,7 @@ import libcst as cst
 from jitlint.syntax import ir
 from jitlint.syntax.concrete.expressions import BINARY, EXPR, lower_args, register
 from jitlint.syntax.concrete.signatures import lower_annotation, lower_params
+from jitlint.syntax.documentation import kept
 from jitlint.syntax.lowering import TRACED_PRAGMA
 from jitlint.syntax.scopes import Lowering
 
@@ -83,7 +84,7 @@ def _expr(n: cst.Expr, s: Lowering) -> ir.Stmt:
     at = s.origin(n)
     value = EXPR[type(n.value)](n.value, s)
     if type(value) is ir.Const and value.kind == "str":
-        value = ir.Const(value.at, "str", "")  # documentation does nothing, whatever it says
+        value = ir.Const(value.at, "str", kept(str(value.value)))
     return ir.ExprStmt(at, value)
 
 

@@ -18,12 +18,13 @@ from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, last_name
+from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, docstrings, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
+from jitlint.syntax.documentation import COMMON_NUMBERS
 from jitlint.syntax.documents import is_document
 
 _EVERY: Final = frozenset({"loop", "many", "steps", "shared", "calls", "epochs"})
@@ -42,6 +43,8 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
         return True  # what is measured does not depend on the numbers
     if _is_test(path) or _is_checked(f, this, found):
         return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
+    if _is_said(k, f, this):
+        return True
     told = is_document(path)
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
@@ -51,6 +54,12 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     if how == "loop" and _is_each_alike(k, f, this):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
+
+
+def _is_said(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether the documentation of a module around says that the numbers are to be common ones."""
+    modules = {info.number: info for info in (f.module, k.m.modules[this.module])}.values()
+    return any(COMMON_NUMBERS in docstrings(info) for info in modules)
 
 
 def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
