@@ -129,6 +129,15 @@ class FuncInfo:
         )
 
     @property
+    def is_abstract(self) -> bool:
+        """Whether it does nothing, or nothing but raise: somebody overrides it."""
+        return all(
+            isinstance(node, (ir.Pass, ir.Raise))
+            or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
+            for node in self.body
+        )
+
+    @property
     def parts(self) -> list[ir.Node]:
         """Every node of the body in no particular order; the bodies of inner functions are their own."""
         if self._parts is None:

@@ -45,7 +45,7 @@ class Starts:
         self._updating.add((f.module.name, at))
         site = _site_of(optimiser)
         first = next(iter(self._trees.get(site, [])), None)
-        if first is None or gradients is None or m.guards:
+        if first is None or gradients is None or m.guards or m.cold is not None:
             return
         detail = structures.difference(first, gradients)
         if detail:

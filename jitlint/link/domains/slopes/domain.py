@@ -85,6 +85,10 @@ class _Trial(_Listener):
         super().__init__(m, REACH)
         self.lost = False
 
+    def on_enter(self, f: Frame, inner: Frame) -> None:
+        """What overrides an abstract method may give it back in any form, too."""
+        self.lost = self.lost or (inner.fn is not None and inner.fn.is_abstract)
+
     def on_unknown(self, f: Frame, args: Args) -> None:
         """It may have given it back in any form."""
         given = (*args.pos, *args.kw.values(), *(v for v in (args.more, args.kw_more) if v is not None))
