@@ -39,19 +39,15 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     """Whether what the code around is there for speaks against a mistake."""
     made_apart = is_made_apart(k, this.key)
     path = k.m.modules[this.module].path
-    if naming.is_benchmark(path):
+    if naming.is_benchmark(path) or _is_said(k, f, this):
         return True  # what is measured does not depend on the numbers
     if _is_test(path) or _is_checked(f, this, found):
         return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
-    if _is_said(k, f, this):
-        return True
     told = is_document(path)
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
         return True
     if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this) or _is_chosen(f, this):
-        return True
-    if how == "loop" and _is_each_alike(k, f, this):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
 
@@ -71,6 +67,8 @@ def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
 
 def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:
     """Whether what runs many times is to draw the same numbers each time."""
+    if how == "loop" and _is_each_alike(k, f, this):
+        return True
     if how == "calls" and meant.starts_from_outside(f, this):
         return True
     if how in ("shared", "many") and ranked.are_ranked(f, meant.parts(f), this):
