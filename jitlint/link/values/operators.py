@@ -387,20 +387,24 @@ def _unary(m: Machine, f: Frame, at: int, op: str, value: Value) -> Value:
 
 def compare(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     """One comparison; identity and membership included."""
+    key_paths.check(m, f, at, op, left, right)
+    return _compared(m, f, at, op, left, right)
+
+
+def _compared(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> Value:
     if op in ("is", "is not"):
         return identity(op == "is", left, right)
-    key_paths.check(m, f, at, op, left, right)
     if op in ("in", "not in"):
         return _membership(m, f, at, op == "in", left, right)
     tl, tr = type(left), type(right)
-    if _is_treedef(left) or _is_treedef(right):
+    if any(type(side) is ExtInst and side.dotted == "jax.tree_util.PyTreeDef" for side in (left, right)):
         return BOOL
     counting.compare(m, op, left, right)
     if type(left) is Py and type(right) is Py:
         return _compare_python(op, left, right)
     if Union in (tl, tr):
         return _undecided_with_tracer(
-            _each(left, right, lambda a, b: BOOL if _refused(a, b) else compare(m, f, at, op, a, b))
+            _each(left, right, lambda a, b: BOOL if _refused(a, b) else _compared(m, f, at, op, a, b))
         )
     if _is_overloaded(op, left, right):
         return _compare_instances(m, f, at, op, left, right)
@@ -415,10 +419,6 @@ def _compare_others(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
         return compare_containers(m, f, at, op, left, right)
     fitting.check_places(m, f, at, op, (left, right))
     return UNKNOWN if type(UNKNOWN) in (tl, tr) else BOOL
-
-
-def _is_treedef(value: Value) -> bool:
-    return type(value) is ExtInst and value.dotted == "jax.tree_util.PyTreeDef"
 
 
 def _undecided_with_tracer(value: Value) -> Value:
