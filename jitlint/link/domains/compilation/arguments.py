@@ -27,6 +27,7 @@ from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 MAX_CALLERS: Final = 4
+_SELF: Final = "self"
 
 
 def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip: int = 0) -> None:
@@ -40,6 +41,10 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
     if not known:
         return
     positional = sig.positional if sig is not None else []
+    if skip and 0 in nums and type(node.func) is ir.Attr and f.loops:
+        target = sig.func.fn if sig is not None else None
+        own = Question(f, f.confidence, table, node, node.func.obj, _SELF, True, False, target)
+        _ask(log, own, Variation(log.m, f, table, f.loops[-1:]), ())
     for i, arg in enumerate(node.args, skip):
         if arg.star:
             if not x.spec.filter:
@@ -110,8 +115,9 @@ def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
     if type(node) is ir.Name:
         if node.id not in variation.assigned:
             return ""
-        values = [v for v in q.table.bound.get(node.id, ()) if v is not None]
-        node = values[0] if len(values) == 1 and q.table.stands_in(values[0], variation.loops) else None
+        bound = [v for v in q.table.bound.get(node.id, ()) if v is not None]
+        values = [v for v in bound if q.table.stands_in(v, variation.loops)]
+        node = values[0] if len(values) == 1 else None
     if type(node) is ir.Call and _is_variant(q, variation, node):
         return ""
     return new_object(log, q.frame, node, variation)

@@ -6,6 +6,8 @@ the expression stands or by the function that it calls. What it does not: follow
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Class, Descr, Ext, Func, Inst, Value
@@ -40,7 +42,7 @@ def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: V
     if type(value) is Func:
         return "" if value.fn.node.decorators else _handed_out(log.m, value)
     maker = _class_method(variation, node.func)
-    return _handed_out(log.m, *maker) if maker else _of_class(value) or _of_closures(value)
+    return _handed_out(log.m, *maker) if maker else _of_call(variation.static, node, value)
 
 
 def _class_method(variation: Variation, node: ir.Expr) -> tuple[Func, Class] | None:
@@ -83,7 +85,22 @@ def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None, cls: C
         return ""
     itself = cls is not None and path_text(node.func) == func.fn.node.params[0].name
     called = cls if itself else parameters.resolve(m, func.scope, node.func)
-    return _of_class(called) or _of_closures(called)
+    return _of_call(lambda inner: parameters.resolve(m, func.scope, inner), node, called)
+
+
+def _of_call(known: Callable[[ir.Expr], Value | None], node: ir.Call, called: Value | None) -> str:
+    """What a call makes that is equal only to itself, or is compared by its fields and holds such a thing."""
+    made = _of_class(called) or _of_closures(called)
+    if made or type(called) is not Class or not _is_compared_by_fields(called.info):
+        return made
+    parts = [arg.value for arg in node.args if type(arg.value) is ir.Call]
+    inside = next((how for part in parts if (how := _of_call(known, part, known(part.func)))), "")
+    return f"a `{called.info.name}` with {inside}" if inside else ""
+
+
+def _is_compared_by_fields(info: ClassInfo) -> bool:
+    own = any("__eq__" in cls.namespace or "__hash__" in cls.namespace for cls in mro(info))
+    return bool(info.shape) and not own
 
 
 def _of_class(called: Value | None) -> str:
