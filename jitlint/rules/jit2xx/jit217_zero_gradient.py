@@ -26,6 +26,9 @@ def loss(params, x, y):
 A straight-through estimator is reported where its parts are confused: `stop_gradient(x) + (q - stop_gradient(x))` is nothing but
 `q`, and `x + (stop_gradient(q) - x)` has no slope at all.
 
+An error that is cut at a number and its opposite before it is squared, `jnp.clip(error, -1, 1) ** 2`, has no slope where it is large: what
+is furthest away is never corrected.
+
 The rule is silent where another way leads on from the parameter, where the function has a derivative rule of its own
 (`jax.custom_vjp`), where `jax.lax.stop_gradient` says that no gradient is wanted, and in tests.
 """,
@@ -56,7 +59,10 @@ def loss(params, x):
 jax.grad(loss)({"w": jnp.ones(3), "b": jnp.ones(())}, jnp.ones((2, 3)))
 """,
     outcome=StopsSlope(),
-    cases={"straight": Advisory("nothing is refused, and which slope was meant cannot be observed")},
+    cases={
+        "cut": Advisory("nothing is refused, and which errors there will be, nobody knows"),
+        "straight": Advisory("nothing is refused, and which slope was meant cannot be observed"),
+    },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/autodiff_cookbook.html",
 )
@@ -82,6 +88,13 @@ _STRAIGHT = {
 @RULE.on(ZeroGradient)
 def check(event: ZeroGradient) -> Report:
     """Report what has slope zero."""
+    if event.straight == "cut":
+        subject = f"`{event.parameter}`" if event.parameter else "the error"
+        return Report(
+            f"{subject} is cut before it is squared: where it is beyond the bounds, its gradient is zero, and nothing corrects it",
+            "take `optax.huber_loss`, whose slope stays at the bound, or clip the gradients: `optax.clip_by_global_norm`",
+            case="cut",
+        )
     if event.straight:
         return Report(
             _STRAIGHT[event.straight].format(f"`{event.parameter}`" if event.parameter else "one term"),

@@ -17,7 +17,7 @@ from jitlint.infer.followed import REACH
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import BACK, Arr, Func, L, Value
-from jitlint.link.domains.slopes import leaves, straight
+from jitlint.link.domains.slopes import clipped, leaves, straight
 from jitlint.link.domains.slopes.leaves import Leaf
 from jitlint.link.engine import apart
 from jitlint.link.engine.apart import Derivatives
@@ -103,13 +103,17 @@ class Slopes(_Listener):
         self._suspects = Derivatives(m)
 
     def hears_of(self, dotted: str) -> bool:
-        """Steps, and what holds a value still."""
-        return dotted.rpartition(".")[2] in lexicon().gradients.holding or super().hears_of(dotted)
+        """Steps, and what holds a value still, or cuts it."""
+        name = dotted.rpartition(".")[2]
+        return name in lexicon().gradients.holding or name == clipped.CLIP or super().hears_of(dotted)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A step, or a value that is held still."""
         if library.dotted.rpartition(".")[2] in lexicon().gradients.holding:
             straight.check(self.m, f, library.at)
+            return None
+        if library.dotted.rpartition(".")[2] == clipped.CLIP:
+            clipped.check(self.m, f, library)
             return None
         return super().on_library(f, library)
 
