@@ -41,10 +41,8 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
     if not known:
         return
     positional = sig.positional if sig is not None else []
-    if skip and 0 in nums and type(node.func) is ir.Attr and f.loops:
-        target = sig.func.fn if sig is not None else None
-        own = Question(f, f.confidence, table, node, node.func.obj, _SELF, True, False, target)
-        _ask(log, own, Variation(log.m, f, table, f.loops[-1:]), ())
+    if skip and 0 in nums:
+        _check_receiver(log, f, table, node)
     for i, arg in enumerate(node.args, skip):
         if arg.star:
             if not x.spec.filter:
@@ -60,6 +58,13 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
         if f.fn is not None and type(arg.value) is not ir.Const:
             key = (f.module.name, arg.value.at)
             log.questions.setdefault(key, question)
+
+
+def _check_receiver(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call) -> None:
+    """The object of a method is a static argument: is it another one in each turn of the innermost loop."""
+    if type(node.func) is ir.Attr and f.loops:
+        question = Question(f, f.confidence, table, node, node.func.obj, _SELF, True, False, None)
+        _ask(log, question, Variation(log.m, f, table, f.loops[-1:]), ())
 
 
 def _name(arg: ir.Arg, parameter: list[ir.Param]) -> str:

@@ -18,7 +18,7 @@ from jitlint.infer.values import L, Value, const_of
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import last_name, path_text
+from jitlint.link.tables.ir_walk import bound_by, last_name, path_text
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
@@ -28,17 +28,15 @@ _BOUNDS: Final = ("min", "max")
 
 def check(m: Machine, f: Frame, library: Library) -> None:
     """Record an error that a derivative is taken by, and that is squared when it has been cut."""
-    given = [*([library.owner] if library.owner is not None else []), *library.args.pos]
-    if f.fn is None or f.module.is_test or not given or not traced_modes(given[0]) & L:
-        return
-    named = [library.args.kw[name] for name in _BOUNDS if name in library.args.kw]
     call = m.texts.table(f).calls.get(library.at)
-    if call is None or not call.args or not _are_opposite([*given[1:], *named]):
+    given = [*([library.owner] if library.owner is not None else []), *library.args.pos]
+    bounds = [*given[1:], *(library.args.kw[name] for name in _BOUNDS if name in library.args.kw)]
+    if call is None or f.module.is_test or not given or not _are_opposite(bounds):
         return
-    own = library.owner is not None and type(call.func) is ir.Attr
-    error = call.func.obj if own and type(call.func) is ir.Attr else call.args[0].value
+    error = call.func.obj if type(call.func) is ir.Attr and library.owner is not None else call.args[0].value
     written = derivatives.written(f.fn, error)
-    if type(written) is ir.BinOp and written.op == "-" and _is_squared(f, call):
+    is_error = type(written) is ir.BinOp and written.op == "-" and bool(traced_modes(given[0]) & L)
+    if is_error and _is_squared(f, call):
         m.emit(
             f, ZeroGradient, library.at, None, Confidence.LIKELY, parameter=path_text(error), straight="cut"
         )  # fmt: skip
@@ -50,17 +48,19 @@ def _are_opposite(bounds: Sequence[Value]) -> bool:
 
 
 def _is_squared(f: Frame, call: ir.Call) -> bool:
-    """Whether the result of a call goes nowhere but into a square."""
+    """Whether the result of a call goes into a square."""
     parts = f.fn.parts if f.fn is not None else []
-    names = [part.targets for part in parts if type(part) is ir.Assign and part.value is call]
-    target = names[0][0] if names and len(names[0]) == 1 else None
-    name = target.id if type(target) is ir.Name else ""
-    for part in parts:
-        inside: ir.Node | None = None
-        if type(part) is ir.BinOp and part.op == "**":
-            inside = part.left if type(part.right) is ir.Const and part.right.value == 2 else None
-        elif type(part) is ir.Call and last_name(part.func) in lexicon().gradients.squaring and part.args:
-            inside = part.args[0].value
-        if inside is call or (name and type(inside) is ir.Name and inside.id == name):
-            return True
-    return False
+    bound = [
+        name for part in parts if type(part) is ir.Assign and part.value is call for name in bound_by(part)
+    ]
+    squares = list(filter(None, map(_squared, parts)))
+    return any(node is call or (type(node) is ir.Name and node.id in bound) for node in squares)
+
+
+def _squared(node: ir.Node) -> ir.Node | None:
+    """What an expression is the square of."""
+    if type(node) is ir.BinOp and node.op == "**":
+        return node.left if type(node.right) is ir.Const and node.right.value == 2 else None
+    if type(node) is ir.Call and last_name(node.func) in lexicon().gradients.squaring and node.args:
+        return node.args[0].value
+    return None
