@@ -52,12 +52,16 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
         name = _name(arg, positional[i : i + 1])
         static = arg.name in names if arg.name is not None else i in nums
         target = sig.func.fn if sig is not None else None
-        question = Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target)
-        if f.loops:
-            _ask(log, question, Variation(log.m, f, table, f.loops), ())
-        if f.fn is not None and type(arg.value) is not ir.Const:
-            key = (f.module.name, arg.value.at)
-            log.questions.setdefault(key, question)
+        _look(log, Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target))
+
+
+def _look(log: CompilationLog, question: Question) -> None:
+    """Ask it of the loops around, and keep it for the callers of the function."""
+    f, arg = question.frame, question.arg
+    if f.loops:
+        _ask(log, question, Variation(log.m, f, question.table, f.loops), ())
+    if f.fn is not None and type(arg) is not ir.Const:
+        log.questions.setdefault((f.module.name, arg.at), question)
 
 
 def _check_receiver(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call) -> None:
