@@ -19,6 +19,7 @@ class Arrays(msgspec.Struct, frozen=True):
     dtypes: dict[str, str]
     sizes: dict[str, str]
     real: frozenset[str]
+    complex: frozenset[str]
     convolving: frozenset[str]
     belonging: dict[str, str]
     drawn: dict[str, str]

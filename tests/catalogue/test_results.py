@@ -313,3 +313,10 @@ def test_functions_that_keep_the_sizes_do(name: str) -> None:
     else:
         function = functools.reduce(getattr, name.split(".")[1:], jax)
         assert function(x, **keywords).shape == x.shape
+
+
+def test_functions_of_complex_numbers_give_them_for_floats() -> None:
+    for name in sorted(lexicon().arrays.complex):
+        function = functools.reduce(getattr, name.split(".")[1:], jax)
+        result = function(*[jnp.ones((2, 2))] * (2 if name == "jax.lax.complex" else 1))
+        assert jnp.issubdtype(result.dtype, jnp.complexfloating), name

@@ -14,6 +14,7 @@ from jitlint.infer.events import VaryingArgument
 from jitlint.infer.places import Step
 from jitlint.infer.values import Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
+from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.chance import Chance
 from jitlint.link.domains.compilation.computing import is_fraction, only_computes
 from jitlint.link.domains.compilation.identities import new_object
@@ -66,9 +67,18 @@ def _look(log: CompilationLog, question: Question) -> None:
 
 def _check_receiver(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call) -> None:
     """The object of a method is a static argument: is it another one in each turn of the innermost loop."""
-    if type(node.func) is ir.Attr and f.loops:
+    if type(node.func) is not ir.Attr or not f.loops:
+        return
+    loop, variation = f.loops[-1], Variation(log.m, f, table, f.loops[-1:])
+    over = loop.iter if type(loop) is ir.For else None
+    few = (
+        type(over) is ir.Call
+        and variation.dotted(over.func) == "builtins.range"
+        and not variation.counts(over)
+    )
+    if not (few or variants.is_written(f, table, loop) or variants.names_parts(loop)):
         question = Question(f, f.confidence, table, node, node.func.obj, _SELF, True, False, None)
-        _ask(log, question, Variation(log.m, f, table, f.loops[-1:]), ())
+        _ask(log, question, variation, ())
 
 
 def _name(arg: ir.Arg, parameter: list[ir.Param]) -> str:

@@ -130,7 +130,13 @@ class _Reader:
     def _is_cold(self, call: ir.Call, name: ir.Name, one: _Timed) -> bool:
         """Whether a jitted function is called that is made here, and that nothing mentions before."""
         noted = self.m.host_calls.calls.get((self.info.name, call.at))
-        if noted is None or not (noted.jitted and noted.works) or noted.functions or noted.others:
+        if (
+            noted is None
+            or not (noted.jitted and noted.works)
+            or noted.functions
+            or noted.others
+            or noted.fills
+        ):
             return False
         local = self.fn is not None and name.id in self.fn.node.local_names
         if not self._is_made(name.id, local) or any(at < one.start for at in self._mentions(name.id)):

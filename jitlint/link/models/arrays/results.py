@@ -286,7 +286,8 @@ def _plain_dtype(kind: str) -> str | None:
 
 def _own_dtype(made: Made) -> str | None:
     """The kind of numbers that a function gives whatever it gets, complex numbers apart."""
-    return "complex" if _is_complex(made) else _plain_dtype(made.result.kind)
+    always = made.fn.name in lexicon().arrays.complex
+    return "complex" if always or _is_complex(made) else _plain_dtype(made.result.kind)
 
 
 def _dtype_of(value: Value) -> str | None:
