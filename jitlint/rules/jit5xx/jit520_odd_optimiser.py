@@ -21,7 +21,8 @@ here; the model learns worse than it could, or not at all:
 - `optax.masked(optax.adam(1e-3), mask)` hands on the gradients of what the mask leaves out as they are, and `apply_updates` adds them;
 - updates carry the minus already: who subtracts them climbs;
 - a state that is made inside of the step that was given one starts each step from zero;
-- `jax.value_and_grad` gives the value first, and the gradients second.
+- `jax.value_and_grad` gives the value first, and the gradients second;
+- a step from `fast` down a gradient that was taken by `params` is the same in each turn of a loop.
 """,
     instead="""\
 ```python
@@ -68,6 +69,10 @@ _SAID = {
     "restarted": (
         "the state `{name}` is made anew in each step here, so that each begins from zero",
         "make it once, before the first step, and hand the new one of each step to the next",
+    ),
+    "elsewhere": (
+        "`{name}` goes down a gradient that is taken by something else, and is the same however often this runs",
+        "take it where the step begins: `jax.grad(loss)({name}, ...)`",
     ),
     "swapped": (
         "`{name}` is the value of the function, the first of what `value_and_grad` gives, but the parameters move along it",

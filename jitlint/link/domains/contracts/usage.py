@@ -20,7 +20,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import bound_names, last_name, path_text
+from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, path_text
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -161,6 +161,7 @@ def _is_plain(m: Machine, f: Frame, at: int) -> bool:
 def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     """``value, grads = jax.value_and_grad(loss)(params)``: which of both are the parameters moved along."""
     x = transformed.x
+    _check_place(m, f)
     valued = x.spec.result == derivatives.VALUED and "has_aux" not in x.options
     pair = surroundings.bound_pair(f) if valued else None
     first, second = pair[0].elts if pair is not None else (None, None)
@@ -171,6 +172,26 @@ def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     wrong = first.id in downhill and second.id not in downhill
     if wrong and derivatives.only_binding(f.fn, first.id) is not None:
         m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first.id)
+
+
+def _check_place(m: Machine, f: Frame) -> None:
+    """``grads = jax.grad(loss)(params)`` in a function that goes down from what it is given, and takes it by something else, which
+    is the same at each of its calls."""
+    node, fn = surroundings.statement(f), f.fn
+    if fn is None or type(node) is not ir.Assign or type(node.value) is not ir.Call:
+        return
+    if derivatives.kind_of(m, f, node.value.func)[0] not in ("grad", derivatives.VALUED):
+        return
+    params = frozenset(param.name for param in fn.node.params)
+    table, names = m.texts.table(f), bound_by(node)
+    if not names or table.mentions_through(node.value, params | frozenset(fn.node.local_names)):
+        return
+    for place, down, start in derivatives.descents(f):
+        taken = type(down) is ir.Name and down.id == names[-1] and place > node.at
+        if taken and type(start) is ir.Name and start.id in params:
+            m.emit(
+                f, OddOptimiser, node.value.at, None, Confidence.LIKELY, problem="elsewhere", name=start.id
+            )
 
 
 def _gone_down(f: Frame, at: int, call: ir.Call) -> set[str]:
