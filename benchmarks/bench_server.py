@@ -157,11 +157,16 @@ def comments(text: str) -> Iterator[tuple[str, str, int | None]]:
         yield f"# words {number}\n" * lines + bad, "JIT108", bad.count("\n") - 1 + lines
 
 
-def bodies(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None]]:
-    """One more statement in the body of a function, and another number in that of another one."""
+def _marked(text: str) -> tuple[str, list[str], list[int]]:
+    """The text with what is looked for, its lines, and which of them end a function."""
     bad = text + _BAD
     lines = bad.split("\n")
-    places = [at for at, line in enumerate(lines) if line.startswith("    return ")]
+    return bad, lines, [at for at, line in enumerate(lines) if line.startswith("    return ")]
+
+
+def bodies(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None]]:
+    """One more statement in the body of a function, and another number in that of another one."""
+    bad, lines, places = _marked(text)
     while True:
         at = rng.choice(places)
         more = [*lines[:at], f"    changed = {rng.randrange(10**9)}", *lines[at:]]
@@ -175,11 +180,9 @@ def bodies(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None
         yield "\n".join(other), "JIT108", bad.count("\n") - 1
 
 
-def typing(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None]]:
-    """One more statement in the body of a function, and none, eight times, then in that of another one."""
-    bad = text + _BAD
-    lines = bad.split("\n")
-    places = [at for at, line in enumerate(lines) if line.startswith("    return ")]
+def staying(text: str, rng: random.Random) -> Iterator[tuple[str, str, int | None]]:
+    """One more statement in the body of a function, of one or two lines, eight times; then in that of another one."""
+    bad, lines, places = _marked(text)
     while True:
         at = rng.choice(places)
         for _ in range(4):
@@ -224,7 +227,7 @@ async def bench(root: Path, file: Path, edits: int, timed: int, debounce: float,
     kinds = {
         "a comment": comments(text),
         "half a statement": halves(text),
-        "the body of a function, eight times each": typing(text, random.Random(seed)),
+        "the body of a function, eight times each": staying(text, random.Random(seed)),
         "the body of a function, each time another": bodies(text, random.Random(seed)),
     }
     for name, steps in kinds.items():

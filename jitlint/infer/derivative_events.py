@@ -25,12 +25,13 @@ class NanGradient(Event):
 class ZeroGradient(Event):
     """The derivative of ``loss`` by a part of its argument, ``parameter``, is zero, as ``operation`` has slope zero and no other
     way leads on. straight: it is a sum in which ``parameter`` cancels, and that has the slope of the ``rest``, of ``none``, or that
-    of the parameter ``turned`` round; or ``parameter`` is ``cut`` before it is squared."""
+    of the parameter ``turned`` round. cut: instead, ``parameter`` is cut at a number and its opposite before it is squared."""
 
     parameter: str = ""
     operation: str = ""
     loss: str = ""
     straight: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,17 +123,17 @@ class FuncInfo:
     @property
     def is_stub(self) -> bool:
         """Whether there is no code in it: somebody overrides it, or it stands there for its signature."""
-        return all(
-            type(node) is ir.Pass or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
-            for node in self.body
-        )
+        return self._has_only(ir.Pass)
 
     @property
     def is_abstract(self) -> bool:
         """Whether it does nothing, or nothing but raise: somebody overrides it."""
+        return self._has_only(ir.Pass, ir.Raise)
+
+    def _has_only(self, *kinds: type[ir.Node]) -> bool:
+        """Whether there is nothing in it but such statements, documentation and dots."""
         return all(
-            isinstance(node, (ir.Pass, ir.Raise))
-            or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
+            isinstance(node, kinds) or (type(node) is ir.ExprStmt and type(node.value) is ir.Const)
             for node in self.body
         )
 

@@ -28,7 +28,7 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
-from jitlint.link.values.questions.kinds import find_method, metaclass_method, mro
+from jitlint.link.values.questions.kinds import find_method, member, metaclass_method
 
 GUESSES = 6
 """Runs of one function that rest on a guess."""
@@ -127,7 +127,7 @@ def made_instead(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> 
     """What a class gives that is a dict, or whose ``__new__`` makes no object of it; None when it may make one."""
     if info.shape == "dict":
         return evaluator.call(m, f, at, Ext("builtins.dict"), args)
-    new = next((cls.namespace["__new__"] for cls in mro(info) if "__new__" in cls.namespace), None)
+    new = member(info, "__new__")
     if type(new) is not Func or any(last_name(node) == "__new__" for node in new.fn.parts):
         return None
     return evaluator.call(m, f, at, new, Args([Class(info), *args.pos], args.kw, args.more, args.kw_more))

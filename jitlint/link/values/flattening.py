@@ -9,7 +9,7 @@ from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Descr, ExtInst, Func, Inst, Map, Py, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.arithmetic import NUMBER_KINDS
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import member, mro
 from jitlint.syntax import ir
 
 
@@ -39,7 +39,7 @@ def meta_names(info: ClassInfo) -> frozenset[str]:
 
 def is_kept(info: ClassInfo, name: str) -> bool:
     """Whether an attribute is what a cached property keeps: no field, so no transform hands it on."""
-    found = next((cls.namespace[name] for cls in mro(info) if name in cls.namespace), None)
+    found = member(info, name)
     return type(found) is Descr and found.kind == "cached_property"
 
 

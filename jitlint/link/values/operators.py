@@ -303,6 +303,7 @@ _NEVER_OF_CONTAINERS: Final = frozenset({"-", "/", "//", "%", "**", "@", "<", "<
 
 
 _UNDERSTOOD: Final = (Arr, Tree, Py, Seq, Tup)
+_TREEDEF: Final = "jax.tree_util.PyTreeDef"
 """Operands of which it is known what an operator does with them and an array."""
 
 
@@ -397,7 +398,7 @@ def _compared(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value)
     if op in ("in", "not in"):
         return _membership(m, f, at, op == "in", left, right)
     tl, tr = type(left), type(right)
-    if any(type(side) is ExtInst and side.dotted == "jax.tree_util.PyTreeDef" for side in (left, right)):
+    if ExtInst in (tl, tr) and any(getattr(side, "dotted", "") == _TREEDEF for side in (left, right)):
         return BOOL
     counting.compare(m, op, left, right)
     if type(left) is Py and type(right) is Py:

@@ -88,7 +88,7 @@ _STRAIGHT = {
 @RULE.on(ZeroGradient)
 def check(event: ZeroGradient) -> Report:
     """Report what has slope zero."""
-    if event.straight == "cut":
+    if event.cut:
         subject = f"`{event.parameter}`" if event.parameter else "the error"
         return Report(
             f"{subject} is cut before it is squared: where it is beyond the bounds, its gradient is zero, and nothing corrects it",

@@ -28,7 +28,6 @@ from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 MAX_CALLERS: Final = 4
-_SELF: Final = "self"
 
 
 def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xform, skip: int = 0) -> None:
@@ -77,7 +76,7 @@ def _check_receiver(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Ca
         and not variation.counts(over)
     )
     if not (few or variants.is_written(f, table, loop) or variants.names_parts(loop)):
-        question = Question(f, f.confidence, table, node, node.func.obj, _SELF, True, False, None)
+        question = Question(f, f.confidence, table, node, node.func.obj, "self", True, False, None)
         _ask(log, question, variation, ())
 
 

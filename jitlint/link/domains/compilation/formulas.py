@@ -18,11 +18,11 @@ from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
-FEW: Final = 4
-"""So many values of a static argument are variants, not a stream."""
-
 if TYPE_CHECKING:
     from jitlint.link.domains.compilation.variation import Variation
+
+FEW: Final = 4
+"""So many values of a static argument are variants, not a stream."""
 
 
 def scalar(around: Variation, node: ir.Call, depth: int) -> str:

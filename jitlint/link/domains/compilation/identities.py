@@ -18,7 +18,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.ir_walk import path_text
 from jitlint.link.values import parameters
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import member, mro
 from jitlint.syntax import ir
 
 
@@ -50,10 +50,10 @@ def _class_method(variation: Variation, node: ir.Expr) -> tuple[Func, Class] | N
     owner = variation.static(node.obj) if type(node) is ir.Attr else None
     if type(owner) is not Class or type(node) is not ir.Attr:
         return None
-    member = next((cls.namespace[node.name] for cls in mro(owner.info) if node.name in cls.namespace), None)
-    if type(member) is not Descr or member.kind != "classmethod" or type(member.func) is not Func:
+    found = member(owner.info, node.name)
+    if type(found) is not Descr or found.kind != "classmethod" or type(found.func) is not Func:
         return None
-    return member.func, owner
+    return found.func, owner
 
 
 def _of_closures(func: Value | None) -> str:

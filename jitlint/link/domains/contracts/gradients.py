@@ -18,7 +18,6 @@ from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 _APPLIED: Final = "apply_gradients"
-_DERIVED: Final = ("grad", derivatives.VALUED)
 
 
 def updated(m: Machine, f: Frame, library: Library) -> None:
@@ -58,7 +57,7 @@ def _more(m: Machine, f: Frame, binding: ir.Assign, name: str, value: Value) -> 
     call, target = binding.value, binding.targets[0]
     kind, has_aux = derivatives.kind_of(m, f, call.func) if type(call) is ir.Call else ("", False)
     valued = kind == derivatives.VALUED
-    if kind not in _DERIVED:
+    if kind not in derivatives.DERIVED:
         return ""
     if type(target) is ir.Name:
         pair = (

@@ -180,7 +180,7 @@ def _check_place(m: Machine, f: Frame) -> None:
     node, fn = surroundings.statement(f), f.fn
     if fn is None or type(node) is not ir.Assign or type(node.value) is not ir.Call:
         return
-    if derivatives.kind_of(m, f, node.value.func)[0] not in ("grad", derivatives.VALUED):
+    if derivatives.kind_of(m, f, node.value.func)[0] not in derivatives.DERIVED:
         return
     params = frozenset(param.name for param in fn.node.params)
     table, names = m.texts.table(f), bound_by(node)

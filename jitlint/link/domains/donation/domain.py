@@ -8,7 +8,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import Arr, Value, alternatives
 from jitlint.link.domains.donation import check
-from jitlint.link.domains.donation.walker import Known, Place
+from jitlint.link.domains.donation.walker import Known, Written
 from jitlint.link.engine.domain import Domain, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -27,9 +27,9 @@ class Donation(Domain[None]):
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
-        self.passing: dict[Place, bool] = {}
-        self.making: set[Place] = set()
-        self.optimising: set[Place] = set()
+        self.passing: dict[Written, bool] = {}
+        self.making: set[Written] = set()
+        self.optimising: set[Written] = set()
 
     def hears_of(self, dotted: str) -> bool:
         """What may give the very object that it was given, and what certainly gives, or takes, arrays."""

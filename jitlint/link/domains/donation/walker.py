@@ -16,17 +16,17 @@ from jitlint.syntax import ir
 TURNS: Final = 2
 """How often a loop is run: what the first turn gives away, the second may read."""
 
-Place = tuple[str, int]
-"""A call: its module and origin."""
+Written = tuple[str, int]
+"""A call as it is written: its module and origin."""
 
 
 class Known(NamedTuple):
     """What the interpretation has seen of calls of libraries. passing: they give the very buffers that they were given.
     making: they give arrays, in a tree. optimising: what they are given are arrays."""
 
-    passing: frozenset[Place]
-    making: frozenset[Place]
-    optimising: frozenset[Place]
+    passing: frozenset[Written]
+    making: frozenset[Written]
+    optimising: frozenset[Written]
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import bound_names
 from jitlint.link.values.keys import named
 from jitlint.link.values.library_objects import is_initialiser
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import member, mro
 from jitlint.syntax import ir
 
 
@@ -295,7 +295,7 @@ def _written(callee: Value, index: int) -> tuple[Func | None, int]:
         else:
             callee = callee.target
     if type(callee) is Class:
-        init = next((c.namespace["__init__"] for c in mro(callee.info) if "__init__" in c.namespace), None)
+        init = member(callee.info, "__init__")
         return (init, index + 1 if index >= 0 else index) if type(init) is Func else (None, index)
     return (callee, index) if type(callee) is Func else (None, index)
 

@@ -29,7 +29,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, last_name, nodes
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import member, mro
 from jitlint.syntax import ir
 
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
@@ -115,7 +115,7 @@ def _reached(info: ClassInfo, first: FuncInfo) -> list[FuncInfo]:
     for fn in found:
         for node in fn.parts:
             name = last_name(node.func) if type(node) is ir.Call and _is_own(node.func) else ""
-            method = next((c.namespace[name] for c in mro(info) if name in c.namespace), None)
+            method = member(info, name)
             if type(method) is Func and all(method.fn is not one for one in found):
                 found.append(method.fn)
     return found

@@ -18,7 +18,7 @@ from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import Descr, Func
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import member
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -61,7 +61,7 @@ def _set_by(node: ir.Node, cls: ClassInfo, name: str) -> Optional[str]:
 
 def _sets(cls: ClassInfo, setting: str, name: str) -> bool:
     """Whether an attribute is a property that sets another one."""
-    found = next((one.namespace[setting] for one in mro(cls) if setting in one.namespace), None)
+    found = member(cls, setting)
     setter = found.setter if type(found) is Descr else None
     return type(setter) is Func and any(_stores(node, name) for node in _statements(setter.fn.body))
 

@@ -38,7 +38,7 @@ def check(m: Machine, f: Frame, library: Library) -> None:
     is_error = type(written) is ir.BinOp and written.op == "-" and bool(traced_modes(given[0]) & L)
     if is_error and _is_squared(f, call):
         m.emit(
-            f, ZeroGradient, library.at, None, Confidence.LIKELY, parameter=path_text(error), straight="cut"
+            f, ZeroGradient, library.at, None, Confidence.LIKELY, parameter=path_text(error), cut=True
         )  # fmt: skip
 
 

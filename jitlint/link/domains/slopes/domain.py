@@ -109,10 +109,11 @@ class Slopes(_Listener):
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A step, or a value that is held still."""
-        if library.dotted.rpartition(".")[2] in lexicon().gradients.holding:
+        name = library.dotted.rpartition(".")[2]
+        if name in lexicon().gradients.holding:
             straight.check(self.m, f, library.at)
             return None
-        if library.dotted.rpartition(".")[2] == clipped.CLIP:
+        if name == clipped.CLIP:
             clipped.check(self.m, f, library)
             return None
         return super().on_library(f, library)

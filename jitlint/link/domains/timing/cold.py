@@ -7,6 +7,7 @@ does not: speak of work that goes on from turn to turn, which takes as long as i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -82,10 +83,8 @@ class _Reader:
             since = "".join(bound_by(node)[:1]) if type(node) is ir.Assign else ""
             if start is not None and any(_takes_off(part, since) for part in self.parts):
                 rest = block[number + 1 :]
-                ends = [self._clock(other) for other in rest]
-                stop = next((i for i, end in enumerate(ends) if end is not None), None)
-                if stop is not None:
-                    yield _Timed(start, ends[stop] or 0, since, rest[:stop])
+                ends = ((at, i) for i, other in enumerate(rest) if (at := self._clock(other)) is not None)
+                yield from (_Timed(start, at, since, rest[:i]) for at, i in itertools.islice(ends, 1))
             for name in ("body", "orelse") if isinstance(node, (ir.If, ir.With, ir.Try)) else ():
                 yield from self.timed(getattr(node, name, ()))
 
@@ -158,12 +157,12 @@ class _Reader:
 
     def _is_elsewhere(self, name: str) -> bool:
         """Whether other code mentions a variable of the module."""
-        others = [fn for fn in self.info.functions if fn is not self.fn]
-        inside = any(type(part) is ir.Name and part.id == name for fn in others for part in fn.parts)
-        body = self.fn is not None and any(
-            type(part) is ir.Name and part.id == name for part in below(_plain(self.info.tree.body, name))
-        )
-        return inside or body or any(self._has(info, name) for info in self.m.modules.values())
+        others = [fn.parts for fn in self.info.functions if fn is not self.fn]
+        if self.fn is not None:
+            others.append(below([node for node in self.info.tree.body if name not in bound_by(node)]))
+        if any(type(part) is ir.Name and part.id == name for parts in others for part in parts):
+            return True
+        return any(self._has(info, name) for info in self.m.modules.values())
 
     def _has(self, info: ModuleInfo, name: str) -> bool:
         """Whether another module has imported the variable, or the module that it is in."""
@@ -174,11 +173,6 @@ class _Reader:
 
 def _makes(node: ir.Node, name: str) -> bool:
     return node.name == name if type(node) is ir.FuncDef else name in bound_by(node)
-
-
-def _plain(body: Sequence[ir.Node], name: str) -> list[ir.Node]:
-    """The statements of a module but those that make a variable."""
-    return [node for node in body if name not in bound_by(node)]
 
 
 def _takes_off(node: ir.Node, since: str) -> bool:

@@ -14,7 +14,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fitting, paths
 from jitlint.link.values.fields import ordered_fields
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import member
 from jitlint.syntax import ir
 
 
@@ -36,7 +36,7 @@ def _of_parameter(params: Sequence[ir.Param], name: str) -> int | None:
 
 def _of_constructor(info: ClassInfo, attribute: str) -> int | None:
     """The default of the parameter that ``__init__`` puts into an attribute as it is."""
-    made = next((cls.namespace["__init__"] for cls in mro(info) if "__init__" in cls.namespace), None)
+    made = member(info, "__init__")
     if type(made) is not Func or not made.fn.node.params:
         return None
     own, *params = made.fn.node.params

@@ -107,8 +107,8 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
 
 
 def _is_other(name: str, args: Args) -> bool:
-    """Whether a method of an array of NumPy may give something else: of a tracer, or, as `x.view(Frozen)`, one of a class of its
-    own."""
+    """Whether a method may be none of an array, or, of one of NumPy, give something else: of a tracer, or, as `x.view(Frozen)`, one
+    of a class of its own."""
     traced = name != "dot" and any(traced_modes(value) for value in args.pos)
     return traced or any(type(value) is Class for value in args.pos)
 

@@ -16,6 +16,8 @@ from jitlint.link.values import paths
 from jitlint.syntax import ir
 
 VALUED: Final = "value_and_grad"
+DERIVED: Final = ("grad", VALUED)
+"""Kinds of derivatives that give gradients."""
 _MAPS: Final = frozenset({"map", "tree_map"})
 
 

@@ -24,10 +24,10 @@ FIXED: Final[dict[str, Value]] = {"static": STATIC, "path": KEY_PATH}
 def check(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> None:
     """Record ``"bias" in path`` and ``path[-1] == "bias"``, which are always False."""
     if op in ("in", "not in"):
-        found = _is_text(left) and _is_path(right)
+        found = _is_path(right) and _is_text(left)
         found = found or (_is_entry(left) and _are_texts(right))
     else:
-        found = (_is_entry(left) and _is_text(right)) or (_is_text(left) and _is_entry(right))
+        found = (_is_entry(left) and _is_text(right)) or (_is_entry(right) and _is_text(left))
     if found:
         const = next((side.const for side in (left, right) if type(side) is Py), None)
         text = const if isinstance(const, str) else ""

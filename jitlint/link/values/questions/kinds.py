@@ -52,6 +52,11 @@ def mro(cls: ClassInfo) -> tuple[ClassInfo, ...]:
     return found
 
 
+def member(info: ClassInfo, name: str) -> Value | None:
+    """What a class, or the nearest of its bases that has it, holds under a name."""
+    return next((cls.namespace[name] for cls in mro(info) if name in cls.namespace), None)
+
+
 def is_enumeration(info: ClassInfo) -> bool:
     """Whether a class is an enumeration by one of its own bases."""
     return any(type(base) is Ext and base.dotted.startswith("enum.") for base in info.bases)
@@ -77,7 +82,7 @@ def find_method(value: Inst | Tup, name: str) -> Value | None:
 def metaclass_method(info: ClassInfo, name: str) -> Value | None:
     """What a class has of its metaclass, in this project."""
     meta = info.metaclass
-    return None if meta is None else next((c.namespace[name] for c in mro(meta) if name in c.namespace), None)
+    return None if meta is None else member(meta, name)
 
 
 def is_callable(value: Value) -> bool | None:

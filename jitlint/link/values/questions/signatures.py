@@ -19,7 +19,7 @@ from jitlint.infer.values import (
     Xform,
 )
 from jitlint.link.values import iteration
-from jitlint.link.values.questions.kinds import find_method, mro
+from jitlint.link.values.questions.kinds import find_method, member
 from jitlint.syntax import ir
 
 
@@ -75,7 +75,7 @@ def _method_called(value: Value) -> Value | None:
     if type(value) is Bound:
         return value.func
     if type(value) is Class:
-        return next((k.namespace["__init__"] for k in mro(value.info) if "__init__" in k.namespace), None)
+        return member(value.info, "__init__")
     return find_method(value, "__call__") if type(value) is Inst else None
 
 
