@@ -188,7 +188,7 @@ class ClassInfo:
     again by its constructor. rebuilt: the functions that take it apart and put it together, if they were given to JAX. extern: it has
     a base that is not understood, or (handed, and for nothing else) code got it that may say what its objects are. stands_for_others: as an annotation it means objects of other classes too: abstract,
     a protocol, or a base of classes of the project. hashable: what the class itself says, None: nothing. hashed_by_fields: its hash is made of those of its fields.
-    watched: it has a ``__getattribute__``. written: the names that its body binds, once somebody asked.
+    watched: it has a ``__getattribute__``. described: descriptors of its answer when attributes are set. written: the names that its body binds, once somebody asked.
     """
 
     id: int
@@ -216,6 +216,7 @@ class ClassInfo:
     hashed_by_fields: bool = False
     metaclass: ClassInfo | None = None
     watched: bool = False
+    described: bool = False
     cold: Value | None = None
     cold_running: bool = False
     linear: tuple[ClassInfo, ...] | None = None

@@ -102,3 +102,32 @@ f(1.0)
 @pytest.mark.parametrize("name", ["__hash__", "__eq__"])
 def test_a_static_argument_is_hashed_and_compared(name: str) -> None:
     assert "asked" in {function.qualname for function in run(STATIC.format(name=name)).traced}
+
+
+DESCRIBED = """
+class D:
+    def __get__(self, obj, owner=None):
+        return asked(obj)
+
+    def __set__(self, obj, value):
+        obj._kept = value
+
+class H:
+    kept = D()
+
+    def __init__(self, value):
+        self.kept = value
+
+def asked(obj):
+    return obj._kept
+
+@jax.jit
+def f(x):
+    return H(x).kept
+
+f(1.0)
+"""
+
+
+def test_a_descriptor_that_answers_a_store_answers_the_load_too() -> None:
+    assert "asked" in {function.qualname for function in run(DESCRIBED).traced}

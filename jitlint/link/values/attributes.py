@@ -195,6 +195,8 @@ def _instance(m: Machine, f: Frame, at: int, obj: Inst, name: str) -> Value:
         again = classes.set_up_again(m, f, obj, name, value) if f.world.here and obj.cls.role else None
         if again is not None:
             return again
+        if obj.cls.described:
+            callbacks.run_implied(m, f, at, class_lookup(obj, name), ("__get__",), obj, Class(obj.cls))
         if obj.level < f.world.floor:
             m.domains.on_load(f, Load(at, "attribute", obj, name, value))
         return value
@@ -442,7 +444,9 @@ def store_in_instance(
         if found.setter is not None:
             evaluator.call(m, f, at, found.setter, Args([inst, value]))
         return
-    callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
+    if type(found) is Inst:
+        callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
+        inst.cls.described = inst.cls.described or find_method(found, "__set__") is not None
     before = inst.attrs.get(name) or found
     m.domains.on_store(f, Store(at, "attribute", inst, name, value, before, several))
     if f.world.level:
