@@ -272,8 +272,9 @@ class DonatedRead(Event):
 class Capture(Event):
     """Traced code reads a value of the world outside, which becomes a constant. kind: array, state, function, model.
 
-    problem: written (what is written later is not seen; ``writer`` names the function, "" at module level), large (an
-    array of ``size`` elements is copied into the program).
+    problem: written (what is written later is not seen; ``writer`` names the function, "" at module level), renewed (the
+    function that made the program got it from a variable that ``writer`` renews), large (an array of ``size`` elements is
+    copied into the program).
     """
 
     kind: str = "state"

@@ -15,7 +15,8 @@ RULE = Rule(
     explanation="""\
 Only the arguments of a traced function are its inputs. Whatever else it reads (a global, an attribute of `self`, an
 entry of a configuration dictionary, a variable of the enclosing function) is looked up while JAX traces and becomes a
-constant of the compiled program.
+constant of the compiled program. So does what the function that makes the program was given: `step = build_step(teacher)`
+goes on with this teacher, whatever the caller assigns to `teacher` afterwards.
 
 Changing it afterwards has no effect until something makes JAX trace again, for example an argument of a new shape; then
 it takes effect all of a sudden.
@@ -63,6 +64,9 @@ scaled(1.0, config["scale"])
 """,
     outcome=BakesConstant(),
     cases={
+        "renewed": Advisory(
+            "the program does what it was made for; that its user goes on with other values may be meant"
+        ),
         "uncompared": Advisory("nothing is refused: the objects are to count as one, and that may be meant"),
     },
     since="0.1",
@@ -73,6 +77,14 @@ scaled(1.0, config["scale"])
 @RULE.on(Capture)
 def check(event: Capture) -> Report | None:
     """Report reads of changing state other than arrays."""
+    if event.problem == "renewed":
+        where = f"`{event.writer}`" if event.writer else "the code that calls it"
+        return Report(
+            f"`{{expr}}` stays what it was when the program was made, but {where} renews the variable that it came from, and the "
+            "compiled code never sees the new value",
+            "pass it to the compiled function as an argument, each time",
+            case="renewed",
+        )
     if event.kind == "array" or event.problem != "written":
         return None
     who = f"`{event.writer}` changes it" if event.writer else "it is changed"

@@ -32,6 +32,7 @@ from jitlint.infer.values import (
     Xform,
     const_of,
 )
+from jitlint.link.domains.captures.handed import left_behind
 from jitlint.link.domains.captures.log import ANY, Call, Entry, Load, Log, Remade, Side, Write
 from jitlint.link.domains.captures.size import LARGE, elements
 from jitlint.link.domains.captures.syntax import (
@@ -86,7 +87,20 @@ def judge(m: Machine, captures: Log) -> None:
             groups[(id(read.call.target), id(read.load.owner), read.load.key)].append(read)
         for group in groups.values():
             judged.group(group, [w for w in writes[key] if _same_place(group[0].load, w[1])])
+    _handed(m, log)
     _large(m, log)
+
+
+def _handed(m: Machine, log: list[Entry]) -> None:
+    """Record the parameters of functions that made a program whose user goes on without it."""
+    for entry in (one for one in log if type(one) is Call):
+        for load, renewed in left_behind(m, entry):
+            if load.confidence is not Confidence.POSSIBLE:
+                load = replace(load, confidence=Confidence.LIKELY)  # the difference may be meant
+                writer = entry.fn.qualname if entry.fn is not None else ""
+                also = (Step(entry.module, renewed, "what it was given is renewed here"),)
+                event = Capture(_place(load), kind="state", problem="renewed", writer=writer, also=also)
+                m.sink.add((Capture, load.module, load.at), event)
 
 
 def _sides(log: list[Entry]) -> dict[int, tuple[tuple[int, int], ...]]:

@@ -22,10 +22,10 @@ def is_of_the_turn(m: Machine, call: Call, write: Write) -> bool | None:
     """Whether each turn of a loop around a call writes what it is about, and so something else than the turn before; False where
     it hands over the same in all turns, None where that is not seen."""
     own = write.fn is call.fn and write.module == call.module
-    for loop in _loops(_around(m, call, call.statement)):
+    for loop in _loops(around(m, call, call.statement)):
         about = {node.id for node in nodes(loop.target) if type(node) is ir.Name}
         if own:
-            if loop in _loops(_around(m, call, write.statement)):
+            if loop in _loops(around(m, call, write.statement)):
                 return _is_about(loop, write, about) or None
             continue
         given = _handed(loop, write.fn.name) if write.fn is not None else None
@@ -40,7 +40,7 @@ def _loops(around: Around) -> Iterator[ir.For]:
     return (owner for owner, block in around if type(owner) is ir.For and block is owner.body)
 
 
-def _around(m: Machine, call: Call, statement: int) -> Around:
+def around(m: Machine, call: Call, statement: int) -> Around:
     """What is around a statement of the code that makes the call."""
     if call.fn is not None:
         return around_of(call.fn, statement)

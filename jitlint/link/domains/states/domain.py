@@ -113,9 +113,15 @@ class States(Domain[Places]):
             if place is not None:
                 _remember(f, value, place)
                 fn = activation.func.fn
-                if fn is not self._root:  # who runs it on his own says nothing of its callers
-                    (self._inside if f.world.here & S else self._outside).add((cls.id, fn.id))
+                if f.world.here & S:
+                    self._inside.add((cls.id, fn.id))
+                elif fn is not self._root and not self._is_of_a_trace():
+                    self._outside.add((cls.id, fn.id))
                 self._note(value, outer, place, activation.func, entry)
+
+    def _is_of_a_trace(self) -> bool:
+        """Whether what runs on its own has been traced: that it runs here says nothing of its callers."""
+        return self._root is not None and self._root.id in self.m.traced
 
     def _note(self, value: State, outer: State, place: Place, func: Func, entry: dict[str, Value]) -> None:
         fn, cls, whole = func.fn, value.cls, outer.cls

@@ -1,0 +1,58 @@
+"""Values that a program was compiled with, and that are renewed beside it (layer: ``link``, room ``domains``).
+
+``step = build_step(teacher)`` makes a program of what ``teacher`` is at that time. What it does: reads in the code that calls such a program in a loop
+whether the loop renews the variable and uses it for nothing but its own renewal. What it does not: object to values that the
+loop also looks at, or hands to the program: these may be meant to differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jitlint.infer.values import Scope
+from jitlint.link.domains.captures.log import Call, Load
+from jitlint.link.domains.captures.syntax import assigned_in
+from jitlint.link.domains.captures.turns import around
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name, nodes
+from jitlint.syntax import ir
+
+
+def left_behind(m: Machine, call: Call) -> Iterator[tuple[Load, int]]:
+    """The parameters of functions that made a program which a loop calls, with where the loop renews what they were given."""
+    for load in call.loads.values():
+        maker = load.owner.fn if type(load.owner) is Scope and load.kind == "name" else None
+        if maker is None or maker is call.fn:
+            continue
+        params = [param.name for param in maker.node.params]
+        if load.key not in params or load.key in assigned_in(maker.body):
+            continue
+        body = call.fn.body if call.fn is not None else m.modules[call.module].tree.body
+        given = _given(body, maker.name, str(load.key), params)
+        for owner, block in around(m, call, call.statement) if given else ():
+            if isinstance(owner, (ir.For, ir.While)) and block is owner.body:
+                renewed = _renewed_only(owner.body, given, maker.name, call.statement)
+                if renewed is not None:
+                    yield load, renewed
+
+
+def _given(body: list[ir.Stmt], maker: str, parameter: str, params: list[str]) -> str:
+    """The variable that the one call of a maker gives for a parameter, "" if there is none."""
+    calls = [node for node in nodes(body) if type(node) is ir.Call and last_name(node.func) == maker]
+    given = calls[0].args if len(calls) == 1 else []
+    if any(arg.star for arg in given):
+        return ""
+    places = [arg.name or (params[at] if at < len(params) else "") for at, arg in enumerate(given)]
+    values = [arg.value for place, arg in zip(places, given) if place == parameter]
+    return values[0].id if values and type(values[0]) is ir.Name else ""
+
+
+def _renewed_only(loop: list[ir.Stmt], name: str, maker: str, called: int) -> int | None:
+    """Where the turns of a loop renew a variable that they do not use otherwise. called: where the program is called."""
+    parts = list(nodes(loop))
+    renewals = [node for node in parts if type(node) is ir.Assign and name in assigned_in([node])]
+    own = {part.at for node in renewals for part in nodes(node) if type(part) is ir.Name and part.id == name}
+    used = any(type(part) is ir.Name and part.id == name and part.at not in own for part in parts)
+    made = any(type(part) is ir.Call and last_name(part.func) == maker for part in parts)
+    by_itself = any(node.at == called for node in renewals)
+    return renewals[0].at if renewals and not (used or made or by_itself) else None
