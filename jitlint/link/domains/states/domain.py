@@ -59,6 +59,7 @@ class States(Domain[Places]):
         self._renewed: _Fields = {}
         self._outside: set[tuple[int, int | None]] = set()
         self._root: FuncInfo | None = None
+        self._alone: set[tuple[int, int, FuncInfo | None]] = set()
         self._inside: set[tuple[int, int]] = set()
         self._attributes: dict[int, set[tuple[str, str]]] = {}
 
@@ -115,13 +116,9 @@ class States(Domain[Places]):
                 fn = activation.func.fn
                 if f.world.here & S:
                     self._inside.add((cls.id, fn.id))
-                elif fn is not self._root and not self._is_of_a_trace():
-                    self._outside.add((cls.id, fn.id))
+                elif fn is not self._root:
+                    self._alone.add((cls.id, fn.id, self._root))
                 self._note(value, outer, place, activation.func, entry)
-
-    def _is_of_a_trace(self) -> bool:
-        """Whether what runs on its own has been traced: that it runs here says nothing of its callers."""
-        return self._root is not None and self._root.id in self.m.traced
 
     def _note(self, value: State, outer: State, place: Place, func: Func, entry: dict[str, Value]) -> None:
         fn, cls, whole = func.fn, value.cls, outer.cls
@@ -176,6 +173,9 @@ class States(Domain[Places]):
 
     def finish(self) -> None:
         """Every state of a class has been seen."""
+        for cls, maker, root in self._alone:
+            if root is None or root.id not in self.m.traced:  # that a trace's part runs on its own says nothing
+                self._outside.add((cls, maker))
         found: dict[tuple[str, int], list[tuple[str, Made, Made]]] = {}
         for key, first in self._first.items():
             if len({kind_of(one.exact) for one in first} - {None}) > 1:
