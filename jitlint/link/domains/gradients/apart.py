@@ -36,13 +36,15 @@ Pairs = frozenset[frozenset[str]]
 
 class _Place(NamedTuple):
     """Whose code is read. frame: of the activation, None for a function that it calls. alike: parameters that were given
-    one array. rows: those that go through the rows of one, each with each, and so that one meets itself."""
+    one array. rows: those that go through the rows of one, each with each, and so that one meets itself. zero: those that are zero
+    where one does, each with the array."""
 
     m: Machine
     fn: FuncInfo
     frame: Frame | None
     alike: Pairs = frozenset()
     rows: Pairs = frozenset()
+    zero: frozenset[tuple[str, str]] = frozenset()
 
     def value(self, node: ir.Node) -> Value | None:
         """What a name stands for, as far as it is known."""
@@ -58,39 +60,49 @@ class NewAxis(NamedTuple):
     axis: int
 
 
-Spread = list[tuple[str, NewAxis]]
-"""Parameters, with what they get."""
+class Spread(NamedTuple):
+    """What a call gives to parameters that keep it. new: arrays with a new axis. to_root: what else it gives a function that takes
+    roots."""
+
+    new: list[tuple[str, NewAxis]]
+    to_root: list[tuple[str, ir.Node]]
 
 
 class Meeting(NamedTuple):
     """How the parameters of a function are each other's. alike: two are given one array. rows: two are given its rows, so that
-    each is there with each: ``distances(x[:, None], x[None])``."""
+    each is there with each: ``distances(x[:, None], x[None])``. zero: they are given the differences of all rows of an array."""
 
     alike: Pairs = frozenset()
     rows: Pairs = frozenset()
+    zero: frozenset[tuple[str, str]] = frozenset()
 
 
 def given(m: Machine, f: Frame, call: ir.Call, spread: Spread, bound: dict[str, Value]) -> Meeting:
-    """How a call gives an array to two parameters. spread: those that get one with a new axis."""
-    known = {name for name, one in spread if not _is_flat(paths.peek(m, f, one.array))}
+    """How a call gives an array to two parameters, or the differences of its rows to one."""
+    new = spread.new
+    known = {name for name, one in new if not _is_flat(paths.peek(m, f, one.array))}
     rows = frozenset(
         frozenset((name, other))
-        for name, one in spread
-        for other, two in spread
+        for name, one in new
+        for other, two in new
         if {name, other} <= known and one.axis < two.axis and same_text(one.array, two.array)
     )
-    return Meeting(_given_twice(call, bound), rows)
+    place = _Place(m, f.fn, f) if f.fn is not None else None
+    given = [(name, _zero(place, node, _DEPTH)) for name, node in spread.to_root] if place is not None else []
+    return Meeting(
+        _given_twice(call, bound), rows, frozenset((name, array) for name, array in given if array)
+    )
 
 
 def spread_arguments(fn: FuncInfo, called: FuncInfo, call: ir.Call) -> Spread:
-    """The parameters that a call gives an array with a new axis, and that keep it."""
+    """What a call gives to parameters that are not set anew."""
     changed = {name for part in called.parts for name in bound_by(part)}
-    found = [
-        (name, _spread(fn.parts, node))
-        for name, node in by_parameter(call, called.node.params)
-        if name not in changed
-    ]
-    return [(name, one) for name, one in found if name and one is not None]
+    args = by_parameter(call, called.node.params)
+    kept: list[tuple[str, ir.Node]] = [(name, node) for name, node in args if name and name not in changed]
+    found = [(name, _spread(fn.parts, node)) for name, node in kept]
+    roots = lexicon().gradients.roots
+    takes_roots = any(type(part) is ir.Call and last_name(part.func) in roots for part in called.parts)
+    return Spread([(name, one) for name, one in found if one is not None], kept if takes_roots else [])
 
 
 def _given_twice(call: ir.Call, bound: dict[str, Value]) -> Pairs:
@@ -117,6 +129,8 @@ def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
     node = spelling.written(place.fn.parts, node)
     if not depth:
         return ""
+    if type(node) is ir.Name:
+        return next((array for name, array in place.zero if name == node.id), "")
     if type(node) is ir.BinOp:
         if node.op == "-":
             return _difference(place, node) or _both_zero(place, node, depth)
@@ -165,13 +179,12 @@ def _returned(place: _Place, call: ir.Call, depth: int) -> str:
             array if _zero(place._replace(fn=inner, rows=rows), only_returned(inner.parts), depth - 1) else ""
         )
     called = place.value(call.func)
+    method = paths.method(place.m, place.frame, call.func)[0] if place.frame is not None else None
+    called = method if called is None else called
     if type(called) is not Func or called.fn.node.is_generator:
         return ""
-    given = [
-        (name, value.id)
-        for name, value in by_parameter(call, called.fn.node.params)
-        if type(value) is ir.Name
-    ]
+    params = called.fn.node.params[0 if called is not method else 1 :]
+    given = [(name, node.id) for name, node in by_parameter(call, params) if type(node) is ir.Name]
     rows = frozenset(
         frozenset((one, other))
         for one, first in given

@@ -55,7 +55,7 @@ class Gradients(Gathering[Choice]):
 
     def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """One array may be given to two parameters."""
-        if f.world.modes & BACK and len(bound) > 1:
+        if f.world.modes & BACK and bound:
             meeting = self._meeting(f, at, func, bound)
             if any(meeting) or func.fn in self._meetings:
                 self._meetings[func.fn] = meeting
