@@ -234,13 +234,30 @@ def _is_complex(made: Made) -> bool:
 
 def dtype_on_host(m: Machine, fn: ApiFunction, bound: Bound) -> str | None:
     """The dtype that the twin of a function in NumPy gives: of the same kind, but it never gives way to other types. It is exact
-    for a number made of numbers of Python's and of such, where NumPy and JAX have the same defaults."""
+    for a number made of numbers of Python's and of such, where NumPy and JAX have the same defaults, and for arrays of one dtype
+    that are put together."""
     made = Made(fn, fn.result, bound, None, 0, "", 0, 0, True)
     found = _kind(m, made)
     kind = "int" if found == "number" else found if found != "key" else None
     plain = all(type(v) is Py or (type(v) is Arr and v.host and v.rank == 0) for _, v in bound)
-    exact = _exact(m, made) if plain and kind == "float" else None
+    exact = _exact(m, made) if (plain and kind == "float") or _only_moves(fn, bound) else None
     return dtype_of(kind, None if exact is None else without_star(exact))
+
+
+def _only_moves(fn: ApiFunction, bound: Bound) -> bool:
+    """Whether a function gives the numbers of its arguments as they are, which all have one dtype."""
+    if fn.name.rpartition(".")[2] not in lexicon().arrays.keeps_numbers:
+        return False
+    found = [exact_of(array.dtype) for _, value in bound for array in _arrays(value)]
+    return len(set(found)) == 1
+
+
+def _arrays(value: Value) -> list[Arr]:
+    """An array, or those in a list or tuple."""
+    if not isinstance(value, (Tup, Seq)):
+        return [alt for alt in alternatives(value) if type(alt) is Arr]
+    items = value.items if value.items is not None else [element] if (element := seq_element(value)) else []
+    return [array for item in items for array in _arrays(item)]
 
 
 def dtype_of_method(m: Machine, fn: ApiFunction, bound: Bound, array: Arr, name: str) -> str | None:
