@@ -10,15 +10,15 @@ from collections.abc import Callable
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Class, Descr, Ext, Func, Inst, Value
+from jitlint.infer.values import Class, Descr, Ext, Func, Inst, Value, alternatives
 from jitlint.link.domains.compilation.log import CompilationLog, births
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.ir_walk import path_text
-from jitlint.link.values import parameters
-from jitlint.link.values.questions.kinds import member, mro
+from jitlint.link.values import parameters, paths
+from jitlint.link.values.questions.kinds import find_method, member, mro
 from jitlint.syntax import ir
 
 
@@ -41,7 +41,7 @@ def new_object(log: CompilationLog, f: Frame, node: ir.Node | None, variation: V
     value = variation.static(node.func)
     if type(value) is Func:
         return "" if value.fn.node.decorators else _handed_out(log.m, value)
-    maker = _class_method(variation, node.func)
+    maker = _class_method(variation, node.func) or _own_method(log.m, f, node.func)
     return _handed_out(log.m, *maker) if maker else _of_call(variation.static, node, value)
 
 
@@ -54,6 +54,17 @@ def _class_method(variation: Variation, node: ir.Expr) -> tuple[Func, Class] | N
     if type(found) is not Descr or found.kind != "classmethod" or type(found.func) is not Func:
         return None
     return found.func, owner
+
+
+def _own_method(m: Machine, f: Frame, node: ir.Expr) -> tuple[Func] | None:
+    """The method of an object that is called, if whatever the object may be has the same one."""
+    owner = paths.peek(m, f, node.obj) if type(node) is ir.Attr else None
+    if owner is None or type(node) is not ir.Attr:
+        return None
+    found = {find_method(one, node.name) if type(one) is Inst else None for one in alternatives(owner)}
+    method = found.pop()
+    plain = not found and type(method) is Func and not method.fn.node.decorators
+    return (method,) if plain and type(method) is Func else None
 
 
 def _of_closures(func: Value | None) -> str:
