@@ -444,9 +444,7 @@ def store_in_instance(
         if found.setter is not None:
             evaluator.call(m, f, at, found.setter, Args([inst, value]))
         return
-    if type(found) is Inst:
-        callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
-        inst.cls.described = inst.cls.described or find_method(found, "__set__") is not None
+    _tell_descriptor(m, f, at, found, inst, value)
     before = inst.attrs.get(name) or found
     m.domains.on_store(f, Store(at, "attribute", inst, name, value, before, several))
     if f.world.level:
@@ -459,6 +457,13 @@ def store_in_instance(
         follows = any(key is not one and descends(key, one) for key in keys_of(value) for one in old_keys)
         value = anonymous(both) if follows else both  # a key, or the one that was made of it
     inst.attrs[name] = value
+
+
+def _tell_descriptor(m: Machine, f: Frame, at: int, found: Value | None, inst: Inst, value: Value) -> None:
+    """What the class has under the name may answer when it is set, and then answers later loads."""
+    if type(found) is Inst:
+        callbacks.run_implied(m, f, at, found, ("__set__",), inst, value)
+        inst.cls.described = inst.cls.described or find_method(found, "__set__") is not None
 
 
 _GETTERS: dict[type, Any] = {

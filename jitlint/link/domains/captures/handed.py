@@ -51,8 +51,12 @@ def _renewed_only(loop: list[ir.Stmt], name: str, maker: str, called: int) -> in
     """Where the turns of a loop renew a variable that they do not use otherwise. called: where the program is called."""
     parts = list(nodes(loop))
     renewals = [node for node in parts if type(node) is ir.Assign and name in assigned_in([node])]
-    own = {part.at for node in renewals for part in nodes(node) if type(part) is ir.Name and part.id == name}
-    used = any(type(part) is ir.Name and part.id == name and part.at not in own for part in parts)
+    if not renewals or any(node.at == called for node in renewals):
+        return None
+    used = _places(parts, name) - _places(list(nodes(renewals)), name)
     made = any(type(part) is ir.Call and last_name(part.func) == maker for part in parts)
-    by_itself = any(node.at == called for node in renewals)
-    return renewals[0].at if renewals and not (used or made or by_itself) else None
+    return None if used or made else renewals[0].at
+
+
+def _places(parts: list[ir.Node], name: str) -> set[int]:
+    return {part.at for part in parts if type(part) is ir.Name and part.id == name}

@@ -130,14 +130,16 @@ def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
     if not depth:
         return ""
     if type(node) is ir.Name:
-        return next((array for name, array in place.zero if name == node.id), "")
+        return dict(place.zero).get(node.id, "")
     if type(node) is ir.BinOp:
         if node.op == "-":
             return _difference(place, node) or _both_zero(place, node, depth)
         sides = {"*": [node.left, node.right], "**": [node.left], "/": [node.left]}.get(node.op, [])
         return next((found for side in sides if (found := _zero(place, side, depth - 1))), "")
-    if type(node) is not ir.Call:
-        return ""
+    return _zero_of_call(place, node, depth) if type(node) is ir.Call else ""
+
+
+def _zero_of_call(place: _Place, node: ir.Call, depth: int) -> str:
     of_pair = bool(place.rows) and last_name(node.func) in lexicon().gradients.of_rows  # one pair has one row
     if last_name(node.func) in _ODD or of_pair or _goes_along(node):
         return next((_zero(place, part, depth - 1) for part in spelling.operand_of(node)), "")
