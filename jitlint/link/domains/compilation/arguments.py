@@ -61,7 +61,9 @@ def _look(log: CompilationLog, question: Question) -> None:
     if f.loops:
         _ask(log, question, Variation(log.m, f, question.table, f.loops), ())
     if f.fn is not None and type(arg) is not ir.Const:
-        log.questions.setdefault((f.module.name, arg.at), question)
+        kept = log.questions.get((f.module.name, arg.at))
+        if kept is None or kept.frame.depth < f.depth:  # who is called knows more than who runs on its own
+            log.questions[f.module.name, arg.at] = question
 
 
 def _check_receiver(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call) -> None:

@@ -184,15 +184,21 @@ class States(Domain[Places]):
                 continue  # something that holds numbers of any kind, and no state
             begun = {one.exact for one in first}  # what others begin with is what they asked for
             for one in first:
-                met = {(key[0], None), (key[0], one.maker.id)} & self._outside
-                if (key[0], one.maker.id) in self._inside and not met:
-                    continue  # only within one program, where the first state takes the type of the others
-                other = self._unlike(key, one, begun)
+                other = None if self._is_only_inside(key[0], one.maker.id) else self._unlike(key, one, begun)
                 place = found.setdefault((one.frame.module.name, one.at), []) if other is not None else []
                 if other is not None and all(name != key[1] for name, _, _ in place):
                     place.append((key[1], one, other))
         for fields in found.values():
             self._emit(fields)
+
+    def _is_only_inside(self, cls: int, maker: int) -> bool:
+        """Whether it is made within one program only, where the first state takes the type of the others."""
+        return (cls, maker) in self._inside and not {(cls, None), (cls, maker)} & self._outside
+
+    def _made_alone(self) -> set[tuple[int, int]]:
+        """What functions make on their own; that a part of a trace runs on its own says nothing of its callers."""
+        traced = self.m.traced
+        return {(cls, made) for cls, made, root in self._alone if root is None or root.id not in traced}
 
     def _unlike(self, key: tuple[int, str, str, str], one: Made, begun: set[str]) -> Made | None:
         """A state that follows with another type than one begins with, and than any begins with."""
