@@ -173,11 +173,7 @@ class States(Domain[Places]):
 
     def finish(self) -> None:
         """Every state of a class has been seen."""
-        for cls, maker, root in self._alone:
-            if (
-                root is None or root.id not in self.m.traced
-            ):  # that a trace's part runs on its own says nothing
-                self._outside.add((cls, maker))
+        self._outside |= self._made_alone()
         found: dict[tuple[str, int], list[tuple[str, Made, Made]]] = {}
         for key, first in self._first.items():
             if len({kind_of(one.exact) for one in first} - {None}) > 1:
