@@ -85,7 +85,8 @@ def only_settings(load: Load) -> bool:
     words = lexicon().captures.settings
     parts = load.fn.parts if load.fn is not None else []
     whole = [node for node in parts if type(node) is ir.Attr and node.name in words]
-    return any(part.at == load.at and part is not node for node in whole for part in nodes([node]))
+    inner = [part for node in whole for part in nodes([node]) if part is not node]
+    return any(isinstance(part, ir.Node) and part.at == load.at for part in inner)
 
 
 def succeeds(write: Write) -> bool:

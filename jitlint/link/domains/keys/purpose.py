@@ -73,6 +73,8 @@ def _is_same_each_time(k: Ledger, f: Frame, this: Use, how: str) -> bool:
         return True
     if how in ("shared", "many") and ranked.are_ranked(f, meant.parts(f), this):
         return True
+    if how != "shared" and ranked.are_averaged(f, this):
+        return True
     return meant.evaluates(f, this) or (how == "shared" and _are_variants(k, f, this))
 
 

@@ -19,6 +19,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _CHOOSING: Final = frozenset({"argmax", "argmin", "argsort", "nanargmax", "nanargmin", "top_k"})
+_MEANS: Final = frozenset({"mean", "average", "nanmean"})
 _RANKS: Final = frozenset({"rank", "ranks", "ranked", "ranking"})
 _SHOWING: Final = frozenset({"print", "info"})
 
@@ -32,6 +33,19 @@ def are_ranked(f: Frame, code: Sequence[ir.Node], this: Use) -> bool:
     found = _names_from(code, this) if inner is f.fn else _names_from(code, inner)
     chosen = [n for n in code if type(n) is ir.Call and _chooses(last_name(n.func))]
     return any(type(part) is ir.Name and part.id in found for call in chosen for part in below(call))
+
+
+def are_averaged(f: Frame, this: Use) -> bool:
+    """Whether several keys, and nothing else, are mapped over for the mean of what they give: a sum over chance that stays the same
+    is a function that can be optimised."""
+    functions = f.module.functions if this.module == f.module.name and this.key.step[0] == "split" else ()
+    inner = next((fn for fn in functions if call_at(fn.parts, this.at) is not None), None)
+    means = (n for n in inner.parts if type(n) is ir.Call and last_name(n.func) in _MEANS) if inner else ()
+    return any(
+        type(part) is ir.Call and part.at == this.at and len(part.args) == 1
+        for mean in means
+        for part in below(mean)
+    )
 
 
 def _chooses(name: str) -> bool:
