@@ -195,7 +195,8 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     table = log.m.texts.table(site.frame)
     outer = Variation(log.m, site.frame, table, site.loops)
     params = [p for p in fn.node.params if p.kind in ("pos", "any")]
-    skip = 1 if fn.values and fn.values[0].owner is not None and type(site.node.func) is ir.Attr else 0
+    through = type(site.node.func) is ir.Attr or fn.name == "__call__"
+    skip = 1 if fn.values and fn.values[0].owner is not None and through else 0
     given: dict[str, tuple[Variation, ir.Expr]] = {}
     for i, arg in enumerate(site.node.args):
         if arg.star:

@@ -46,13 +46,13 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.ir_walk import by_parameter
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
 WATCHED: Final = frozenset({Func, Bound, Xform, Partial, Inst, Method})
 """Types of values that a call may be about."""
 
-CALLABLE: Final = frozenset({Func, Bound, Xform, Union})
-
+CALLABLE: Final = frozenset({Func, Bound, Xform, Union, Inst})
 
 _MEMOS: Final = ("cache", "memo")
 
@@ -171,11 +171,11 @@ def _written(f: Frame, table: CodeTable, node: ir.Node | None) -> tuple[Birth, s
 
 
 def _function(value: Value) -> Func | None:
-    while type(value) in (Bound, Xform):
-        if type(value) is Xform:
-            return None
-        value = value.func  # type: ignore[attr-defined]
-    return value if type(value) is Func else None
+    """The function that a call of a value runs itself."""
+    found = find_method(value, "__call__") if isinstance(value, Inst) else value
+    while isinstance(found, Bound):
+        found = found.func
+    return found if type(found) is Func else None
 
 
 def returned(log: CompilationLog, f: Frame, value: Value) -> None:
