@@ -25,6 +25,7 @@ from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import bound_names, by_parameter, code_of, last_name, same_text
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import member
 from jitlint.syntax import ir
 
 _MANY: Final = 200
@@ -96,14 +97,19 @@ class _Repeats:
             return
         for part in _parts(node):
             yield from self._origins(module, fn, part)
-        callee = (
-            paths.peek(self._m, Frame(module, module.scope, HOST), node.func)
-            if type(node) is ir.Call
-            else None
-        )
+        callee = self._called(module, fn, node) if type(node) is ir.Call else None
         result = only_returned(callee.fn.parts) if type(callee) is Func else None
         if type(callee) is Func and result is not None:
             yield from self._origins(callee.fn.module, callee.fn, result)
+
+    def _called(self, module: ModuleInfo, fn: FuncInfo | None, call: ir.Call) -> Value | None:
+        """The function that a call means: one of the module's variables, or a method of the same object."""
+        func, owner = call.func, fn.values[0].owner if fn is not None and fn.values else None
+        receiver = func.obj if type(func) is ir.Attr else None
+        params = fn.node.params if fn is not None and owner is not None else []
+        if type(receiver) is ir.Name and params and receiver.id == params[0].name:
+            return member(owner, func.name) if owner is not None and type(func) is ir.Attr else None
+        return paths.peek(self._m, Frame(module, module.scope, HOST), func)
 
     def _of_name(self, module: ModuleInfo, fn: FuncInfo | None, name: str) -> Iterator[ir.Node]:
         code = code_of(module, fn)
