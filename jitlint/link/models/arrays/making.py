@@ -152,8 +152,7 @@ def _said_by_choosing(by_name: dict[str, Value]) -> Dims | None:
 def _said_by_shuffling(by_name: dict[str, Value]) -> Dims | None:
     """Of the numbers below another, or of an array, in another order."""
     what = by_name.get("x")
-    number = fitting.int_of(what)
-    return _sizes(what) if number is None else (number,)
+    return _sizes(what) if type(what) is not Py else shape_of(what)
 
 
 def _all_sizes(value: Value | None) -> list[Dims] | None:
@@ -210,7 +209,8 @@ def shape_of(value: Value | None) -> Dims | None:
     if type(value) is Tup or (type(value) is Seq and value.items is not None):
         return tuple([fitting.int_of(item) for item in value.items or ()])
     number = fitting.int_of(value)
-    return None if number is None else (number,)
+    counts = number is not None or (type(value) is Py and value.kind == "int")
+    return (number,) if counts else None
 
 
 def _nested(value: Value | None) -> Dims | None:
