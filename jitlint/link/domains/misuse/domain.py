@@ -49,6 +49,7 @@ class Misuse(Domain[None]):
         self._questions: absent.Questions = {}
         self._never_wide = wide.NeverOn(m)
         self._uncompared = uncompared.Uncompared()
+        self._metadata: set[tuple[str, str]] = set()
 
     def hears_of(self, dotted: str) -> bool:
         """Collectives, loops, what lends NumPy the buffers of arrays, sets the environment, or takes a data type."""
@@ -136,7 +137,7 @@ class Misuse(Domain[None]):
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """Objects come to a compiled function."""
-        metadata.check(self.m, f, transformed)
+        metadata.check(self.m, f, transformed, self._metadata)
         far.arrived(self.m, f, transformed, self._never_wide)
         self._uncompared.arrived(transformed)
 
@@ -159,7 +160,7 @@ class Misuse(Domain[None]):
 
     def finish(self) -> None:
         """What classes say of their fields, and functions of their parameters."""
-        static_fields.check(self.m)
+        static_fields.check(self.m, self._metadata)
         self._uncompared.check(self.m)
         lost_fields.check(self.m)
         static_objects.check(self.m, self._made)

@@ -26,14 +26,15 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 
-def check(m: Machine, f: Frame, transformed: Transformed) -> None:
-    """Record the first array of each object that is a part of its type."""
+def check(m: Machine, f: Frame, transformed: Transformed, told: set[tuple[str, str]]) -> None:
+    """Record the first array of each object that is a part of its type. told: class and field of those that were recorded."""
     spec = transformed.x.spec
     if not spec.modes & S or not spec.strict or f.module.is_test:
         return
     static = {spec.static_nums, spec.static_names} & transformed.x.options.keys()
     for value in () if static else transformed.args.pos:
         for cls, name in _arrays_of_type(value):
+            told.add((cls, name))
             m.emit(
                 f, TransformMisuse, transformed.at, None, Confidence.LIKELY,
                 transform=spec.name, problem="array-metadata", parameter=name, detail=cls,

@@ -3,13 +3,13 @@
 A static field is a part of the type of an object: JAX compares it from call to call, and arrays have no truth to give.
 A field that is not static is an argument, and what is neither an array nor a pytree is refused there. The transforms of
 Equinox let it pass, so that a class without static fields may be meant for them alone; one that keeps some of its fields
-static has forgotten this one. What it does: reads the fields of pytrees of a library. What it does not: look at values;
+static has forgotten this one. What it does: reads the fields of dataclasses that are pytrees. What it does not: look at values;
 an annotation that only allows arrays says nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -36,20 +36,25 @@ _SETS: Final = {
 """Annotations of what has no order, so that it is never a pytree."""
 
 
-def check(m: Machine) -> None:
-    """Record what fields are by their annotation, and should not be."""
+def check(m: Machine, told: Container[tuple[str, str]]) -> None:
+    """Record what fields are by their annotation, and should not be. told: classes and fields that were seen to hold an array."""
     for info in m.classes:
         if info.module.is_test or not (info.role or flattening.is_pytree(info)):
             continue
         static = flattening.meta_names(info)
         for name, (annotation, default) in info.fields.items():
-            if flattening.is_static_field(default):
-                if info.role and _is_array(m, info, annotation):
+            if _is_declared(info, name, default):
+                known = info.role or (info.constructed and (info.name, name) not in told)
+                if known and _is_array(m, info, annotation):
                     _report(m, info, name, "static-array-field", info.name)
             elif name in _leaves(info, static) and not _is_made(default):
                 held = _no_array(m, info, annotation)
                 if held:
                     _report(m, info, name, "non-array-field", f"{info.name} {held} {min(static)}")
+
+
+def _is_declared(info: ClassInfo, name: str, default: Value | None) -> bool:
+    return flattening.is_static_field(default) or (info.constructed and name in info.meta_fields)
 
 
 def _leaves(info: ClassInfo, static: frozenset[str]) -> Collection[str]:
