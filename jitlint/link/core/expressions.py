@@ -33,7 +33,7 @@ from jitlint.infer.values import (
     Value,
     py,
 )
-from jitlint.link.core import branches, calls, choices, guesses, host_calls, unlike
+from jitlint.link.core import branches, calls, choices, guesses, host_calls, interpolation, unlike
 from jitlint.link.engine import reading, status
 from jitlint.link.engine.budgets import UNROLLED
 from jitlint.link.engine.domain import Called, Change, Load
@@ -50,7 +50,6 @@ from jitlint.link.values import (
     operators,
     paths,
     subscripts,
-    text_format,
 )
 from jitlint.link.values.questions import outside, sorting, truths
 from jitlint.syntax import ir
@@ -492,7 +491,7 @@ EVALUATORS: dict[type, Evaluator] = {
     ir.Set: _set,
     ir.Dict: _dict,
     ir.Comp: _comp,
-    ir.Fstr: text_format.interpolated,
+    ir.Fstr: interpolation.interpolated,
     ir.Await: _await,
     ir.Yield: _yield,
     ir.Walrus: _walrus,
