@@ -191,3 +191,30 @@ def test_one_key_given_twice_is_not_two_keys(calls: tuple[str, str]) -> None:
         main(3)
         """)
     assert [type(e).__name__ for e in found.events] == ["KeyReuse"]
+
+
+ALIKE = """
+class Bag:
+    def __init__(self, size):
+        self.size = size
+        self.items = []
+        self.named = {{}}
+
+@jax.jit
+def f(x):
+    first = Bag(1)
+    first.items.append(x)
+    first.named["a"] = x
+    second = Bag(1)
+    {more}
+    return float(x) if second.{held} else x
+
+f(1.0)
+"""
+
+
+@pytest.mark.parametrize("held", ["items", "named"])
+def test_objects_that_are_made_alike_do_not_share_what_they_hold(held: str) -> None:
+    more = f"second.{held}{'.append(x)' if held == 'items' else '[0] = x'}"
+    assert not [e for e in run(ALIKE.format(held=held, more="")).events if isinstance(e, Convert)]
+    assert [e for e in run(ALIKE.format(held=held, more=more)).events if isinstance(e, Convert)]

@@ -38,11 +38,20 @@ def watch(bound: dict[str, Value]) -> Watched:
 def changes(watched: Watched, whole: bool = True) -> Effects | None:
     """What has changed since; None when nothing has. whole: what the boxes held before was not only a part of it."""
     changed: dict[str, Any] = {}
+    given = {id(box) for _, box, _ in watched}
     for name, box, before in watched:
         after = _contents(box)
         if after != before:
-            changed[name] = after if whole else _difference(before, after)
+            changed[name] = _kept(after if whole else _difference(before, after), given)
     return Effects(changed, tuple((name, box) for name, box, _ in watched), whole) if changed else None
+
+
+def _kept(contents: Any, given: set[int]) -> Any:
+    """Contents as they are now: the boxes that the call made go on to change, each with the object that has it."""
+    held, rest = contents
+    if type(held) is not dict:
+        return contents
+    return {k: v if id(v) in given else _copy(v, None) for k, v in held.items()}, rest
 
 
 def _difference(before: Any, after: Any) -> Any:
@@ -113,10 +122,14 @@ def _put(
 
 def _fresh(f: Frame, value: Value) -> Value:
     """A box that the call made is made anew; what it holds is shared."""
+    return _copy(value, f.token)
+
+
+def _copy(value: Value, token: object) -> Value:
+    """A box with the same contents; anything else as it is."""
     if type(value) is Seq:
-        return Seq(
-            value.kind, None if value.items is None else list(value.items), value.rest, value.level, f.token
-        )
+        items = None if value.items is None else list(value.items)
+        return Seq(value.kind, items, value.rest, value.level, token)
     if type(value) is Map:
-        return Map(dict(value.entries), value.rest, value.level, f.token, value.key)
+        return Map(dict(value.entries), value.rest, value.level, token, value.key)
     return value

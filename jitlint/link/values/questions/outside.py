@@ -20,7 +20,8 @@ from jitlint.syntax import ir
 
 
 def check(m: Machine, f: Frame, at: int, arr: Arr, index: Value, update: str = "") -> None:
-    """Record a constant index beyond a constant size. ``update``: the method of ``.at[]`` that gets it."""
+    """Record a constant index beyond a constant size. ``update``: the method of ``.at[]`` that gets it. Who makes an empty array does
+    not come by an index: of two ways, the other one is taken."""
     if arr.dims is None or arr.host or arr.weak:
         return
     for axis, part in enumerate(index.items if type(index) is Tup else [index]):
@@ -28,7 +29,7 @@ def check(m: Machine, f: Frame, at: int, arr: Arr, index: Value, update: str = "
             return
         size = arr.dims[axis]
         number = part.const if type(part) is Py and part.kind == "int" else NO_CONST
-        if type(number) is int and size is not None and not -size <= number < size:
+        if type(number) is int and size and not -size <= number < size:
             m.emit(f, OutOfBounds, at, arr, index=str(number), size=str(size), update=update)
             return
         _check_counted(m, f, at, arr, part, size, update)
