@@ -93,8 +93,8 @@ def evaluates(f: Frame, this: Use) -> bool:
     that."""
     words = lexicon().keys
     around = [*f.qualname.split("."), *this.function.split(".")]
-    call = call_of(f, this)
-    names = [last_name(part) for part in below(call)]
+    calls = [call for call in (call_of(f, this), call_at(parts(f), this.at)) if call is not None]
+    names = [last_name(part) for call in calls for part in below(call)]
     if any(naming.has_word(name, words.evaluating | words.exploring) for name in (*around, *names)):
         return True
     return any(naming.has_word(name, words.kept) and naming.has_word(name, words.called) for name in names)

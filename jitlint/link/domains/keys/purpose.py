@@ -103,7 +103,8 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     """Whether the turns of a loop are for things of which each is to get the same numbers."""
     if _starts_over(k, f, this) or _begins_alike(f, this) or _is_measured(k, f):
         return True
-    if redone.is_discarded(meant.parts(f), this):
+    code = meant.parts(f)
+    if redone.is_discarded(code, this) or redone.is_another_attempt(code, this):
         return True
     loop = f.loops[-1] if f.loops else _followed(k, f)
     if loop is not None and this.api == f"{RANDOM}split":

@@ -100,3 +100,21 @@ def _asserted(node: ir.Node) -> set[str]:
         functions = [node.func, *[arg.value for arg in node.args]] if type(node) is ir.Call else []
         compares = any(map(surroundings.mentions_assertion, functions))
     return {part.id for part in below(node) if type(part) is ir.Name} if compares else set()
+
+
+def is_another_attempt(code: Sequence[ir.Node], this: Use) -> bool:
+    """Whether a loop makes a call with the same state again because the last attempt has failed: it ends with the first that has
+    not, and gives each something else beside."""
+    loops = [node for node in code if isinstance(node, (ir.For, ir.While)) and _ends_in_failure(node)]
+    calls = [(loop, call_at(below(loop.body), this.site[1])) for loop in reversed(loops)]
+    loop, call = next(((loop, call) for loop, call in calls if call is not None), (None, None))
+    if loop is None or call is None or this.api:
+        return False
+    renewed = {name for part in below(loop.body) for name in bound_by(part)}
+    given = {arg.value.id for arg in call.args if type(arg.value) is ir.Name}
+    return bool(given & renewed) and not given <= renewed
+
+
+def _ends_in_failure(loop: ir.For | ir.While) -> bool:
+    """Whether a loop that no attempt has left raises."""
+    return any(type(part) is ir.Raise for part in below(loop.orelse))
