@@ -171,8 +171,9 @@ def _written(f: Frame, table: CodeTable, node: ir.Node | None) -> tuple[Birth, s
 
 
 def _function(value: Value) -> Func | None:
-    """The function that a call of a value runs itself."""
-    found = find_method(value, "__call__") if isinstance(value, Inst) else value
+    """The function that a call of a value runs itself. Who calls a module of a library is as a rule compiled as a whole."""
+    plain = isinstance(value, Inst) and not value.cls.role
+    found = find_method(value, "__call__") if plain and isinstance(value, Inst) else value
     while isinstance(found, Bound):
         found = found.func
     return found if type(found) is Func else None
