@@ -42,16 +42,14 @@ def changes(watched: Watched, whole: bool = True) -> Effects | None:
     for name, box, before in watched:
         after = _contents(box)
         if after != before:
-            changed[name] = _kept(after if whole else _difference(before, after), given)
+            held, rest = after if whole else _difference(before, after)
+            changed[name] = _kept(held, given) if type(held) is dict else held, rest
     return Effects(changed, tuple((name, box) for name, box, _ in watched), whole) if changed else None
 
 
-def _kept(contents: Any, given: set[int]) -> Any:
+def _kept(contents: Contents, given: set[int]) -> Contents:
     """Contents as they are now: the boxes that the call made go on to change, each with the object that has it."""
-    held, rest = contents
-    if type(held) is not dict:
-        return contents
-    return {k: v if id(v) in given else _copy(v, None) for k, v in held.items()}, rest
+    return {k: v if id(v) in given else _copy(v, None) for k, v in contents.items()}
 
 
 def _difference(before: Any, after: Any) -> Any:

@@ -19,6 +19,7 @@ from jitlint.link.domains.misuse import (
     lost_fields,
     metadata,
     rebuilt,
+    refusing,
     scores,
     stale,
     stalled,
@@ -163,6 +164,7 @@ class Misuse(Domain[None]):
         static_fields.check(self.m, self._metadata)
         self._uncompared.check(self.m)
         lost_fields.check(self.m)
+        refusing.check(self.m)
         static_objects.check(self.m, self._made)
         static_objects.check_modules(self.m)
         absent.look(self._questions, self.m.functions)

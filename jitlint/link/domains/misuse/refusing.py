@@ -1,0 +1,167 @@
+"""Constructors that refuse what JAX puts a pytree together with (layer: ``link``, room ``domains``).
+
+JAX calls the function that puts an object together with whatever a transform makes of its leaves: batches with one axis more,
+gradients that are negative, `None`, placeholders. What it does: reads whether that function is nothing but the constructor, and whether
+this raises for the shape, the type or the value of a leaf. What it does not: speak of checks that know of such leaves, by the words
+in their conditions, or that look only at what is static.
+Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import TransformMisuse
+from jitlint.infer.places import Step
+from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import Descr, Func, Value
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import by_parameter, last_name
+from jitlint.link.tables.results import only_returned
+from jitlint.link.values import flattening, parameters
+from jitlint.link.values.questions.kinds import member
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_AWARE: Final = frozenset(
+    {
+        "object",
+        "hasattr",
+        "is_array",
+        "is_array_like",
+        "ShapeDtypeStruct",
+        "PyTreeDef",
+        "isinstance",
+        "type",
+        "callable",
+    }
+)
+"""Words in conditions of who knows that a leaf may be anything."""
+_FORMS: Final = frozenset({"shape", "ndim", "size", "dtype"})
+_ORDER: Final = frozenset({"<", "<=", ">", ">="})
+
+
+class _Check(NamedTuple):
+    """Where a constructor, or a function that it hands a leaf to, raises for the leaf."""
+
+    leaf: str
+    fn: FuncInfo
+    at: int
+
+
+def check(m: Machine) -> None:
+    """Record functions that put an object together by a constructor which may refuse."""
+    for info in m.classes:
+        if not info.pytree or (info.extern and info.rebuilt is None) or info.module.is_test:
+            continue
+        unflatten, init = _unflatten(info), _function(member(info, "__init__"))
+        call = _constructing(unflatten) if unflatten is not None else None
+        if unflatten is None or init is None or call is None:
+            continue
+        found = next(_checks(m, init, _leaves(info, init)), None)
+        if found is not None:
+            frame = Frame(unflatten.module, unflatten.module.scope, HOST, ground="jit")
+            step = Step(found.fn.module.name, found.at, f"`{found.fn.qualname}` raises for some here")
+            m.emit(
+                frame, TransformMisuse, call.at, None, Confidence.LIKELY, where=(unflatten.module.name, unflatten.qualname),
+                problem="refusing-constructor", parameter=found.leaf, detail=info.name, also=(step,),
+            )  # fmt: skip
+
+
+def _function(value: Value | None) -> FuncInfo | None:
+    func = value.func if type(value) is Descr else value
+    return func.fn if type(func) is Func else None
+
+
+def _unflatten(info: ClassInfo) -> FuncInfo | None:
+    """What puts an object of a class together, of the class itself or its own method."""
+    if info.rebuilt is not None:
+        return _function(info.rebuilt[1])
+    return _function(member(info, "tree_unflatten")) if member(info, "tree_flatten") is not None else None
+
+
+def _constructing(unflatten: FuncInfo) -> ir.Call | None:
+    """The call of the constructor, if that is all: ``cls(*children)``."""
+    call = only_returned(unflatten.parts)
+    given = type(call) is ir.Call and type(call.func) is ir.Name and any(arg.star for arg in call.args)
+    return call if given and type(call) is ir.Call else None
+
+
+def _leaves(info: ClassInfo, init: FuncInfo) -> frozenset[str]:
+    """The parameters of a constructor that are leaves, where it is known."""
+    params = [param.name for param in init.node.params[1:] if param.kind in ("pos", "any")]
+    data = flattening.data_names(info)
+    if data is not None:
+        return data.intersection(params)
+    flatten = _function(info.rebuilt[0]) if info.rebuilt is not None else None
+    pair = only_returned(flatten.parts) if flatten is not None else None
+    nothing_else = type(pair) is ir.Tuple and len(pair.elts) == 2 and _is_empty(pair.elts[1])
+    return frozenset(params) if nothing_else else frozenset()
+
+
+def _is_empty(node: ir.Node) -> bool:
+    return (type(node) is ir.Const and node.kind == "none") or (type(node) is ir.Tuple and not node.elts)
+
+
+def _checks(m: Machine, init: FuncInfo, leaves: frozenset[str]) -> Iterator[_Check]:
+    """Where a constructor refuses a leaf, itself or in a function that it calls."""
+    kept = _untouched(init, leaves)
+    yield from _refusals(init, kept)
+    scope = init.values[0].scope if init.values else init.module.scope
+    for call in (part for part in init.parts if type(part) is ir.Call) if kept else ():
+        called = parameters.resolve(m, scope, call.func)
+        if type(called) is not Func or called.fn.node.is_generator:
+            continue
+        given = {
+            name: node.id
+            for name, node in by_parameter(call, called.fn.node.params)
+            if name and type(node) is ir.Name and node.id in kept
+        }
+        for found in _refusals(called.fn, frozenset(given)):
+            yield found._replace(leaf=given[found.leaf])
+
+
+def _untouched(init: FuncInfo, leaves: Iterable[str]) -> frozenset[str]:
+    """Leaves that a constructor checks as it gets them."""
+    made = {
+        target.id
+        for part in init.parts
+        if type(part) is ir.Assign
+        for target in part.targets
+        if type(target) is ir.Name
+    }
+    return frozenset(leaves) - made
+
+
+def _refusals(fn: FuncInfo, leaves: frozenset[str]) -> Iterator[_Check]:
+    for part in fn.parts if leaves else ():
+        raises = type(part) is ir.If and any(type(one) is ir.Raise for one in part.body)
+        if (raises or type(part) is ir.Assert) and isinstance(part, (ir.If, ir.Assert)):
+            leaf = _asked(below(part.test), leaves)
+            if leaf:
+                yield _Check(leaf, fn, part.at)
+
+
+def _asked(test: Sequence[ir.Node], leaves: frozenset[str]) -> str:
+    """The leaf whose form or value a condition asks for, "" if it asks for none, or knows that it may be anything."""
+    if any(
+        last_name(part) in _AWARE for part in test if type(part) is ir.Name and not _is_of_tracer(part, test)
+    ):
+        return ""
+    for part in test:
+        if type(part) is ir.Attr and part.name in _FORMS and last_name(part.obj) in leaves:
+            return last_name(part.obj)
+        if type(part) is ir.Compare and not _ORDER.isdisjoint(part.ops):
+            names = [last_name(one) for one in below([part.left, *part.rights]) if type(one) is ir.Name]
+            return next((name for name in names if name in leaves), "")
+    return ""
+
+
+def _is_of_tracer(name: ir.Name, test: Sequence[ir.Node]) -> bool:
+    """Whether a condition only asks whether something is a tracer: what is none may be anything all the same."""
+    calls = [part for part in test if type(part) is ir.Call and part.func is name]
+    return any(last_name(arg.value) == "Tracer" for call in calls for arg in call.args)
