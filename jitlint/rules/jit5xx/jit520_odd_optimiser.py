@@ -70,6 +70,11 @@ _SAID = {
         "the state `{name}` is made anew in each step here, so that each begins from zero",
         "make it once, before the first step, and hand the new one of each step to the next",
     ),
+    "each-epoch": (
+        "each epoch makes the state of the optimiser anew, while `{name}` goes on: its moments are zero again, and its schedule begins"
+        " with the first step",
+        "make it once, before the first epoch, and hand the new one of each epoch to the next",
+    ),
     "elsewhere": (
         "`{name}` goes down a gradient that is taken by something else, and is the same however often this runs",
         "take it where the step begins: `jax.grad(loss)({name}, ...)`",

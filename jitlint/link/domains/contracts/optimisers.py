@@ -9,7 +9,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
 from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.values import NONE, Arr, ExtInst, Inst, Map, Py, Tree, Tup, Value, alternatives, py
-from jitlint.link.domains.contracts import gradients, usage
+from jitlint.link.domains.contracts import gradients, restarts, usage
 from jitlint.link.domains.contracts.starts import Starts
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
@@ -123,6 +123,7 @@ def _starts(m: Machine, f: Frame, at: int, owner: ExtInst, params: Value | None)
     name = _inside(owner, COPIES)
     if not name or params is None:
         return
+    restarts.check(m, f, at)
     kinds = [no_arrays.not_an_array(m, alt) for alt in alternatives(params)]
     flags = [no_arrays.flag_in(alt) if type(alt) is Inst else "" for alt in alternatives(params)]
     if all(flags):

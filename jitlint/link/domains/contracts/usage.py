@@ -119,7 +119,7 @@ def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name, remembers:
         return
     came_in = any(param.name == state.id for param in fn.node.params)
     if came_in or (remembers and _is_forgotten(fn, call)):
-        when = () if came_in else (_GoesRound(m, fn),)
+        when = () if came_in else (GoesRound(m, fn),)
         m.emit(
             f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, when=when, problem="restarted", name=state.id
         )  # fmt: skip
@@ -138,7 +138,7 @@ def _is_forgotten(fn: FuncInfo, call: ir.Call) -> bool:
     return len(new) == 2 and new[1] not in read
 
 
-class _GoesRound:
+class GoesRound:
     """Of a function that takes one step: it holds if a loop calls it to go on from what it gave."""
 
     __slots__ = ("_fn", "_m")
