@@ -256,9 +256,11 @@ def test_metadata_of_a_deleted_array_can_be_read() -> None:
 FIRST: dict[str, tuple[Any, ...]] = {
     "binomial": (3, 0.5),
     "choice": (5,),
+    "hypergeometric": (3, 3, 2),
     "integers": (1, 9),
     "negative_binomial": (3, 0.5),
     "randint": (1, 9),
+    "triangular": (0.0, 0.5, 1.0),
     "zipf": (2.0,),
 }
 """The arguments before the sizes, where a half will not do."""

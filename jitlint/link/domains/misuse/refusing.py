@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import TransformMisuse
+from jitlint.infer.events import TransformMisuse, Truth
 from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Descr, Func, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import by_parameter, last_name
 from jitlint.link.tables.results import only_returned
@@ -41,7 +42,7 @@ _AWARE: Final = frozenset(
     }
 )
 """Words in conditions of who knows that a leaf may be anything."""
-_FORMS: Final = frozenset({"shape", "ndim", "size", "dtype"})
+_FORMS: Final = frozenset({"shape", "ndim"})
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 
 
@@ -68,8 +69,24 @@ def check(m: Machine) -> None:
             step = Step(found.fn.module.name, found.at, f"`{found.fn.qualname}` raises for some here")
             m.emit(
                 frame, TransformMisuse, call.at, None, Confidence.LIKELY, where=(unflatten.module.name, unflatten.qualname),
+                when=(_Unsaid(found),),
                 problem="refusing-constructor", parameter=found.leaf, detail=info.name, also=(step,),
             )  # fmt: skip
+
+
+class _Unsaid:
+    """Of a constructor that refuses: it holds if no trace was seen to run into its check, which is said there."""
+
+    __slots__ = ("_check",)
+
+    def __init__(self, check: _Check) -> None:
+        self._check = check
+
+    def holds(self, found: Found) -> bool:
+        """Whether nothing is said of that function."""
+        fn = self._check.fn
+        places = (event.place for event in found.values() if type(event) is Truth)
+        return all((place.module, place.function) != (fn.module.name, fn.qualname) for place in places)
 
 
 def _function(value: Value | None) -> FuncInfo | None:
@@ -148,17 +165,34 @@ def _refusals(fn: FuncInfo, leaves: frozenset[str]) -> Iterator[_Check]:
 
 def _asked(test: Sequence[ir.Node], leaves: frozenset[str]) -> str:
     """The leaf whose form or value a condition asks for, "" if it asks for none, or knows that it may be anything."""
-    if any(
-        last_name(part) in _AWARE for part in test if type(part) is ir.Name and not _is_of_tracer(part, test)
-    ):
+    if any(type(part) is ir.Name and part.id in _AWARE and not _is_of_tracer(part, test) for part in test):
         return ""
-    for part in test:
-        if type(part) is ir.Attr and part.name in _FORMS and last_name(part.obj) in leaves:
-            return last_name(part.obj)
-        if type(part) is ir.Compare and not _ORDER.isdisjoint(part.ops):
-            names = [last_name(one) for one in below([part.left, *part.rights]) if type(one) is ir.Name]
-            return next((name for name in names if name in leaves), "")
-    return ""
+    trailing = {id(part.obj) for part in test if type(part) is ir.Sub and _counts_from_end(part.index)}
+    asked = [name for part in test if id(part) not in trailing for name in _compared(part)]
+    return next((name for name in asked if name in leaves), "")
+
+
+def _compared(part: ir.Node) -> list[str]:
+    """The names whose form is asked, or that something is larger or smaller than."""
+    if type(part) is ir.Attr and part.name in _FORMS:
+        return [last_name(part.obj)]
+    if type(part) is not ir.Compare or _ORDER.isdisjoint(part.ops):
+        return []
+    plain = [one for one in (part.left, *part.rights) if not _has_form(one)]
+    return [one.id for one in below(plain) if type(one) is ir.Name]
+
+
+def _has_form(node: ir.Node) -> bool:
+    """Whether an expression is about the form of something: that is looked at by itself."""
+    return any(type(part) is ir.Attr and part.name in ("shape", "ndim", "size") for part in below(node))
+
+
+def _counts_from_end(index: ir.Node) -> bool:
+    """Whether an index is of the last axes, which a batch has as well."""
+    node = index.lo if type(index) is ir.Slice else index
+    return type(node) is ir.UnaryOp or (
+        type(node) is ir.Const and isinstance(node.value, int) and node.value < 0
+    )
 
 
 def _is_of_tracer(name: ir.Name, test: Sequence[ir.Node]) -> bool:
