@@ -1,8 +1,8 @@
 """Code that nothing in the project traces, though what it is says that somebody will (layer: ``link``, room ``roots``).
 
-Three grounds: functions and methods of the project that take a state whose class is traced elsewhere in the project;
-methods of which the project traces another implementation; and constructors of classes whose instances are commonly
-built inside a trace. All run last, in a trace that nobody wrote
+Four grounds: functions and methods of the project that take a state whose class is traced elsewhere in the project;
+methods of which the project traces another implementation; constructors of classes whose instances are commonly
+built inside a trace; and functions beside traced ones, see `beside`. All run last, in a trace that nobody wrote
 down, and keep less than a real run: code that converts its argument on purpose, with `float(x)` or NumPy, belongs to
 the host, so nothing is said about it. What it does not: functions of arrays in general; `roots.run_possible` does that.
 """
@@ -33,7 +33,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found, Key
-from jitlint.link.roots import grounding
+from jitlint.link.roots import beside, grounding
 from jitlint.link.roots import run as roots
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import classes, flattening, parameters, pytrees
@@ -61,6 +61,8 @@ def run_likely(m: Machine) -> None:
             continue
         if _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None:
             _run_sibling(m, fn.values[0])
+    left = [fn for fn in m.functions if _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None]
+    beside.run_beside(m, left)
 
 
 def _run_overrides(m: Machine) -> None:
