@@ -57,6 +57,8 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
     if leaves_early(node.body) or node.at in table.loops_of_choice() or _is_named_for_it(f):
         return
     if _iterates_array(f, node.iter, iterable):
+        if rows.are_few(m, f, node.iter):
+            return
         chained = _chain(f, table, node)
         problem = "unrolled" if chained else "iteration"
         when: tuple[Condition, ...] = (Accepted(f, node), *rows.enough(known, f, table, node.iter))

@@ -1,8 +1,8 @@
 """Loops over arguments that have a few rows only, whoever calls the traced function (layer: ``link``, room ``domains``).
 
 What it does: remembers with how many rows the program calls its transformed functions, as far as it makes the arrays
-itself; what is said about loops over an argument holds if these are enough. What it does not: follow sizes into
-the functions that a traced function calls.
+itself; what is said about loops over an argument holds if these are enough. What it does not: compare the rows that several
+callers of a function in a trace give.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import paths
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
@@ -67,6 +68,13 @@ def enough(known: Rows, f: Frame, table: CodeTable, node: ir.Node | None) -> tup
     params = {p.name for p in f.fn.node.params}
     names = [name for name in _names(node) if name in params and not table.bound.get(name)]
     return (Enough(known, [(f.fn.id, name) for name in names]),) if names else ()
+
+
+def are_few(m: Machine, f: Frame, node: ir.Node) -> bool:
+    """Whether what is gone through here has a few rows, for who calls the function this time."""
+    wrapped = [arg.value for arg in node.args] if type(node) is ir.Call else [node]
+    counts = [_count(paths.peek(m, f, part)) for part in wrapped]
+    return any(count is not None and count < FEW for count in counts)
 
 
 def _names(node: ir.Node | None) -> list[str]:
