@@ -204,6 +204,7 @@ class Compilation(msgspec.Struct, frozen=True):
     at_compile_time: frozenset[str]
     options: frozenset[str]
     variables: frozenset[str]
+    at_import: frozenset[str]
     starting: frozenset[str]
     wide: frozenset[str]
     same_number: frozenset[str]

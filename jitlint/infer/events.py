@@ -308,10 +308,11 @@ class SilentAnswer(Event):
 @dataclass(frozen=True, slots=True)
 class LateVariable(Event):
     """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable,
-    or the option. made: such an array."""
+    or the option. made: such an array. default: of this parameter, where a module asks JAX for its devices (``name``) while it is imported."""
 
     name: str = ""
     made: str = ""
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ set afterwards has no effect, and nothing says so: the program goes on with 32 b
 `jax.config.update("jax_enable_x64", True)` works at any time, for what is made from then on: the constants of a module that are there
 already keep their 32 bits, and their rounded digits, and what is computed with them is no better.
 
+A default argument is made while its module is imported: `def make_mesh(devices=jax.devices())` starts the devices there and then, so that
+`jax.distributed.initialize` and the options of whoever imports it come too late.
+
 Nothing is reported in tests, in modules that start other processes, which inherit the variable, and where the same module speaks
 of the option to `jax.config` as well.
 """,
@@ -41,7 +44,10 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "5"  # expect: JIT413
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 5)
 """,
     outcome=IgnoresVariable(),
-    cases={"made": Advisory("arrays keep the type that they were made with")},
+    cases={
+        "default": Advisory("the devices of a program that sets nothing afterwards are the same"),
+        "made": Advisory("arrays keep the type that they were made with"),
+    },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/config_options.html",
 )
@@ -50,6 +56,13 @@ jax.config.update("jax_persistent_cache_min_compile_time_secs", 5)
 @RULE.on(LateVariable)
 def check(event: LateVariable) -> Report:
     """Report the assignment."""
+    if event.default:
+        return Report(
+            f"the default of `{event.default}` asks `{event.name}` while the module is imported, so that options which a program sets, or"
+            " `jax.distributed.initialize`, come too late",
+            f"make `None` the default, and call `{event.name}` in the function",
+            case="default",
+        )
     if event.made:
         return Report(
             f"double precision is switched on when `{event.made}` is there already, which stays an array of 32 bits",

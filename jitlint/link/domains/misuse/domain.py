@@ -63,6 +63,7 @@ class Misuse(Domain[None]):
             or dotted in late.SETTERS
             or dotted in (late.SWITCH, late_bound.SWITCH)
             or dotted in words.gradients.logarithms
+            or dotted in words.compilation.at_import
             or dotted in words.arrays.scores
             or dotted in words.arrays.takes_in | words.arrays.fills | words.arrays.averaging
             or wide.hears_of(self.m, dotted)
@@ -78,6 +79,8 @@ class Misuse(Domain[None]):
             late.switched(self.m, f, library)
         elif library.dotted == late_bound.SWITCH:
             late_bound.heard(self.m, f, library)
+        elif library.dotted in lexicon().compilation.at_import:
+            late.asked(self.m, f, library)
         elif library.dotted in lexicon().gradients.logarithms:
             unstable.heard(self.m, f, library)
         elif library.dotted in lexicon().arrays.scores:

@@ -14,7 +14,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import LateVariable
-from jitlint.infer.values import Arr, Py, Value
+from jitlint.infer.values import Arr, Ext, Py, Value
 from jitlint.link.domains.misuse import early_modules
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
@@ -26,6 +26,7 @@ from jitlint.syntax.children import below
 SETTERS: Final = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
 SWITCH: Final = "jax.config.update"
 _WIDE: Final = "jax_enable_x64"
+_PROMOTED: Final = "jax.numpy.result_type"
 _JAX: Final = "jax"
 
 
@@ -41,6 +42,22 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     starts = any(_of(part, lexicon().compilation.starting) for part in imported)
     if before and not starts and not _is_named_otherwise(f, name):
         m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name)
+
+
+def asked(m: Machine, f: Frame, library: Library) -> None:
+    """JAX is asked for its devices, or its type of floats, maybe by a default that a module makes while it is imported."""
+    first = library.args.get(0, "")
+    of_type = type(first) is Ext and first.dotted.startswith("builtins.")
+    if f.fn is not None or f.module.is_test or (library.dotted == _PROMOTED and not of_type):
+        return
+    params = (param for fn in f.module.functions for param in fn.node.params if param.default is not None)
+    name = next((p.name for p in params if any(_is_at(part, library.at) for part in below(p.default))), "")
+    if name:
+        m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=library.dotted, default=name)
+
+
+def _is_at(part: ir.Node, at: int) -> bool:
+    return type(part) is ir.Call and part.at == at
 
 
 def switched(m: Machine, f: Frame, library: Library) -> None:
