@@ -1,14 +1,15 @@
 """Values that a program was compiled with, and that are renewed beside it (layer: ``link``, room ``domains``).
 
-``step = build_step(teacher)`` makes a program of what ``teacher`` is at that time. What it does: reads in the code that calls such a program in a loop
-whether the loop renews the variable and uses it for nothing but its own renewal. What it does not: object to values that the
-loop also looks at, or hands to the program: these may be meant to differ.
+``step = build_step(teacher)`` makes a program of what ``teacher`` is at that time. What it does: reads in the code that calls such a
+program in a loop whether the loop renews the variable and uses it for nothing but its own renewal. What it does not: object to
+values that the loop also looks at, or hands to the program: these may be meant to differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Scope
 from jitlint.link.domains.captures.log import Call, Load
 from jitlint.link.domains.captures.syntax import assigned_in
@@ -17,18 +18,15 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 
+Seen = set[tuple[str, int, int, object]]
+"""Module and statement of calls, with the functions and parameters that were looked at for them."""
 
-def left_behind(m: Machine, call: Call) -> Iterator[tuple[Load, int]]:
+
+def left_behind(m: Machine, call: Call, seen: Seen) -> Iterator[tuple[Load, int]]:
     """The parameters of functions that made a program which a loop calls, with where the loop renews what they were given."""
-    for load in call.loads.values():
-        maker = load.owner.fn if type(load.owner) is Scope and load.kind == "name" else None
-        if maker is None or maker is call.fn:
-            continue
-        params = [param.name for param in maker.node.params]
-        if load.key not in params or load.key in assigned_in(maker.body):
-            continue
-        body = call.fn.body if call.fn is not None else m.modules[call.module].tree.body
-        given = _given(body, maker.name, str(load.key), params)
+    body = call.fn.body if call.fn is not None else m.modules[call.module].tree.body
+    for load, maker in _of_makers(call, seen):
+        given = _given(body, maker, str(load.key))
         for owner, block in around(m, call, call.statement) if given else ():
             if isinstance(owner, (ir.For, ir.While)) and block is owner.body:
                 renewed = _renewed_only(owner.body, given, maker.name, call.statement)
@@ -36,9 +34,23 @@ def left_behind(m: Machine, call: Call) -> Iterator[tuple[Load, int]]:
                     yield load, renewed
 
 
-def _given(body: list[ir.Stmt], maker: str, parameter: str, params: list[str]) -> str:
-    """The variable that the one call of a maker gives for a parameter, "" if there is none."""
-    calls = [node for node in nodes(body) if type(node) is ir.Call and last_name(node.func) == maker]
+def _of_makers(call: Call, seen: Seen) -> Iterator[tuple[Load, FuncInfo]]:
+    """What a program reads of the functions around it, other than the one that calls it. What was seen before is left out."""
+    for load in call.loads.values():
+        maker = load.owner.fn if type(load.owner) is Scope and load.kind == "name" else None
+        place = (call.module, call.statement, -1 if maker is None else maker.id, load.key)
+        if maker is not None and maker is not call.fn and place not in seen:
+            seen.add(place)
+            yield load, maker
+
+
+def _given(body: list[ir.Stmt], maker: FuncInfo, parameter: str) -> str:
+    """The variable that the one call of a maker gives for a parameter that it does not set itself, "" if there is none."""
+    own = 1 if maker.values and maker.values[0].owner is not None else 0
+    params = [param.name for param in maker.node.params[own:]]
+    if parameter not in params or parameter in assigned_in(maker.body):
+        return ""
+    calls = [node for node in nodes(body) if type(node) is ir.Call and last_name(node.func) == maker.name]
     given = calls[0].args if len(calls) == 1 else []
     if any(arg.star for arg in given):
         return ""

@@ -32,7 +32,7 @@ from jitlint.infer.values import (
     Xform,
     const_of,
 )
-from jitlint.link.domains.captures.handed import left_behind
+from jitlint.link.domains.captures.handed import Seen, left_behind
 from jitlint.link.domains.captures.log import ANY, Call, Entry, Load, Log, Remade, Side, Write
 from jitlint.link.domains.captures.size import LARGE, elements
 from jitlint.link.domains.captures.syntax import (
@@ -93,8 +93,9 @@ def judge(m: Machine, captures: Log) -> None:
 
 def _handed(m: Machine, log: list[Entry]) -> None:
     """Record the parameters of functions that made a program whose user goes on without it."""
+    seen: Seen = set()
     for entry in (one for one in log if type(one) is Call):
-        for load, renewed in left_behind(m, entry):
+        for load, renewed in left_behind(m, entry, seen):
             if load.confidence is not Confidence.POSSIBLE:
                 load = replace(load, confidence=Confidence.LIKELY)  # the difference may be meant
                 writer = entry.fn.qualname if entry.fn is not None else ""
