@@ -15,7 +15,7 @@ from jitlint.link.domains.captures.log import Call, Load
 from jitlint.link.domains.captures.syntax import assigned_in
 from jitlint.link.domains.captures.turns import around
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import last_name, nodes
+from jitlint.link.tables.ir_walk import by_parameter, last_name, nodes
 from jitlint.syntax import ir
 
 Seen = set[tuple[str, int, int, object]]
@@ -46,17 +46,12 @@ def _of_makers(call: Call, seen: Seen) -> Iterator[tuple[Load, FuncInfo]]:
 
 def _given(body: list[ir.Stmt], maker: FuncInfo, parameter: str) -> str:
     """The variable that the one call of a maker gives for a parameter that it does not set itself, "" if there is none."""
-    own = 1 if maker.values and maker.values[0].owner is not None else 0
-    params = [param.name for param in maker.node.params[own:]]
-    if parameter not in params or parameter in assigned_in(maker.body):
-        return ""
     calls = [node for node in nodes(body) if type(node) is ir.Call and last_name(node.func) == maker.name]
-    given = calls[0].args if len(calls) == 1 else []
-    if any(arg.star for arg in given):
+    if len(calls) != 1 or parameter in assigned_in(maker.body):
         return ""
-    places = [arg.name or (params[at] if at < len(params) else "") for at, arg in enumerate(given)]
-    values = [arg.value for place, arg in zip(places, given) if place == parameter]
-    return values[0].id if values and type(values[0]) is ir.Name else ""
+    own = 1 if maker.values and maker.values[0].owner is not None else 0
+    given = by_parameter(calls[0], maker.node.params[own:])
+    return next((node.id for name, node in given if name == parameter and type(node) is ir.Name), "")
 
 
 def _renewed_only(loop: list[ir.Stmt], name: str, maker: str, called: int) -> int | None:

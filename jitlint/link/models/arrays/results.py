@@ -252,12 +252,12 @@ def _only_moves(fn: ApiFunction, bound: Bound) -> bool:
     return len(set(found)) == 1
 
 
-def _arrays(value: Value) -> list[Arr]:
-    """An array, or those in a list or tuple."""
+def _arrays(value: Value, depth: int = 2) -> list[Arr]:
+    """An array, or those in a list or tuple, and in lists in that."""
     if not isinstance(value, (Tup, Seq)):
         return [alt for alt in alternatives(value) if type(alt) is Arr]
     items = value.items if value.items is not None else [element] if (element := seq_element(value)) else []
-    return [array for item in items for array in _arrays(item)]
+    return [array for item in items for array in _arrays(item, depth - 1)] if depth else []
 
 
 def dtype_of_method(m: Machine, fn: ApiFunction, bound: Bound, array: Arr, name: str) -> str | None:
