@@ -30,6 +30,9 @@ from jitlint.infer.number_events import UnstableLog as UnstableLog
 from jitlint.infer.number_events import WideDtype as WideDtype
 from jitlint.infer.number_events import WidenedArray as WidenedArray
 from jitlint.infer.places import Event, Step
+from jitlint.infer.timing_events import ColdClock as ColdClock
+from jitlint.infer.timing_events import EarlyWrite as EarlyWrite
+from jitlint.infer.timing_events import UnsyncedClock as UnsyncedClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,30 +347,6 @@ class Handler(Event):
     problem: str = "swallows"
     exception: str = "Exception"
     callee: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class UnsyncedClock(Event):
-    """A clock is read while the work it should measure may be running. callee: what was started. profile: it is no clock
-    but a profile that ends."""
-
-    callee: str = ""
-    profile: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ColdClock(Event):
-    """A benchmark counts the first call of a jitted function, which compiles. callee: that function."""
-
-    callee: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EarlyWrite(Event):
-    """A NumPy array is written that work may still read. callee: what was started. buffer: the variable that holds it."""
-
-    callee: str = ""
-    buffer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
