@@ -9,9 +9,9 @@ conversions, which are meant.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import AnyEvent, Convert
 from jitlint.infer.program import FuncInfo, ModuleInfo
 from jitlint.infer.values import UNKNOWN, Arr, Ext, Func, S, Value
@@ -22,21 +22,19 @@ from jitlint.link.tables.ir_walk import bound_by
 from jitlint.link.values import parameters, pytrees
 from jitlint.syntax import ir
 
-_CONVERTING: Final = frozenset(
-    {"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asanyarray"}
-)
-
 
 def run_beside(m: Machine, candidates: list[FuncInfo]) -> None:
     """Run them with the arrays that other functions of their module get."""
     known: dict[int, dict[str, str]] = {}
     for fn in candidates:
+        if m.schedule.passes_over(fn):
+            continue
         number = fn.module.number
         if number not in known:
             known[number] = _arrays_of(m, fn.module)
         names = known[number].keys() & {p.name for p in fn.node.params if _is_plain(p)}
         places = _round_trips(m, fn.values[0]) if names else frozenset()
-        if places and not m.schedule.passes_over(fn):
+        if places:
             other = known[number][min(names)]
             message = (
                 f"`{fn.qualname}` takes an array as `{other}` does, which other code of the project traces"
@@ -99,11 +97,8 @@ def _dotted(m: Machine, func: Func, call: ir.Call) -> str:
 
 def _is_of_both(m: Machine, dotted: str) -> bool:
     """Whether a function of NumPy has a twin, and does more than to convert."""
-    return (
-        dotted.startswith("numpy.")
-        and dotted not in _CONVERTING
-        and m.catalogue.function(f"jax.{dotted}") is not None
-    )
+    converts = dotted.rpartition(".")[2] in lexicon().arrays.keeps_all
+    return dotted.startswith("numpy.") and not converts and m.catalogue.function(f"jax.{dotted}") is not None
 
 
 class _OfPlaces:
