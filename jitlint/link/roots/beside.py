@@ -44,7 +44,9 @@ def run_beside(m: Machine, candidates: list[FuncInfo]) -> None:
 
 
 def _arrays_of(m: Machine, module: ModuleInfo) -> dict[str, str]:
-    """The names under which functions of a module get arrays in a trace, each with one of these functions."""
+    """The names under which functions of a module that knows NumPy get arrays in a trace, each with one of these functions."""
+    if not any(type(value) is Ext and value.dotted == "numpy" for value in module.scope.vars.values()):
+        return {}  # whose functions are not even read
     traced = [fn for fn in module.functions if m.surely_traced.get(fn.id, False) and "<" not in fn.qualname]
     return {
         p.name: fn.qualname for fn in traced for p in fn.node.params if (fn.id, p.name) in m.array_parameters
