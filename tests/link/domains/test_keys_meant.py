@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import KeyReuse
 from jitlint.link.program import Options
 from tests.link.domains.telling import lines, told
 from tests.link.sources import deeply, module
@@ -388,3 +390,53 @@ def test_a_test_that_leaves_a_part_of_its_split_over_hardly_means_to() -> None:
         source = module("test_it", TEST.format(key=key), is_test=True)
         findings[key] = lines(deeply([source], Options()))
     assert findings == {"one": ["KeyReuse api=jax.random.normal in test_pairs: likely eager"], "other": []}
+
+
+LIBRARY = """
+class Features:
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def both(self, x):
+        a = self.first(x)
+        return a, self.second(x)
+
+    def given(self, key, x):
+        a = self.first(x, key)
+        return a, self.second(x, key)
+"""
+
+MOCKED = """
+import jax
+import jax.numpy as jnp
+from library import Features
+
+class Mock:
+    def __init__(self, key):
+        self.key = key
+
+    def __call__(self, x, key=None):
+        return x + jax.random.normal(self.key if key is None else key, x.shape)
+
+def use_features():
+    key, other = jax.random.split(jax.random.key(0))
+    features = Features(Mock(key), Mock(key))
+    return {call}
+
+use_features()
+"""
+
+
+def test_what_a_mock_of_a_test_holds_is_no_slip_of_who_calls_it() -> None:
+    found = {}
+    for name, call in (
+        ("held", "features.both(jnp.ones(2))"),
+        ("given", "features.given(other, jnp.ones(2))"),
+    ):
+        for is_test in (True, False):
+            mocked = module("mocked", MOCKED.format(call=call), is_test=is_test)
+            source = [module("library", LIBRARY), mocked]
+            events = deeply(source, Options()).events
+            found[name, is_test] = {e.place.confidence for e in events if isinstance(e, KeyReuse)}
+    assert found["held", True] == {Confidence.POSSIBLE}
+    assert found["held", False] == found["given", True] == found["given", False] == {Confidence.LIKELY}

@@ -39,7 +39,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     """Whether what the code around is there for speaks against a mistake."""
     made_apart = is_made_apart(k, this.key)
     path = k.m.modules[this.module].path
-    if naming.is_benchmark(path) or _is_said(k, f, this):
+    if naming.is_benchmark(path) or _is_said(k, f, this) or _is_of_a_mock(k, f, this):
         return True  # what is measured does not depend on the numbers
     if _is_test(path) or _is_checked(f, this, found):
         return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
@@ -50,6 +50,16 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this) or _is_chosen(f, this):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
+
+
+def _is_of_a_mock(k: Ledger, f: Frame, this: Use) -> bool:
+    """Whether a test draws, from a key that it has put into what stands in for something else: the call at hand gives none."""
+    drawing = k.m.modules.get(this.drawn[0])
+    call = meant.call_of(f, this)
+    if drawing is None or not drawing.is_test or k.m.modules[this.module].is_test or call is None:
+        return False
+    given = (paths.peek(k.m, f, part) for arg in call.args for part in below(arg.value))
+    return not any(value is not None and inside([value]) for value in given)
 
 
 def _is_said(k: Ledger, f: Frame, this: Use) -> bool:

@@ -225,6 +225,9 @@ def report(
         if how in ("loop", "many", "steps", "shared", "calls", "streams", "epochs")
         else (Step(found.module, found.at, _first(found)),)
     )
+    module, at, function = this.drawn
+    if function and (module, at) != (this.module, this.at):  # the call at hand may not even show the key
+        also = (*also, Step(module, at, f"`{function}` draws from it here"))
     level = Confidence.LIKELY if f.confidence is Confidence.CERTAIN else f.confidence
     if is_on_purpose(k, f, this, found, how):
         level = Confidence.POSSIBLE
