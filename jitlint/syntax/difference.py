@@ -112,11 +112,7 @@ def _same_bodies(older: ir.Module, newer: ir.Module, old: list[int], new: list[i
 
 def _last(module: ir.Module, group: list[int]) -> int:
     """The last origin in a function."""
-    return max(
-        getattr(node, "at", 0)
-        for number in group
-        for node in below(ir.decode_body(module.functions[number].body))
-    )
+    return max(node.at for number in group for node in below(ir.decode_body(module.functions[number].body)))
 
 
 def _replace(older: ir.Module, newer: ir.Module, old: list[int], new: list[int], patch: Patch) -> None:

@@ -12,7 +12,7 @@ and sit in the cache as bytes, and the body of a function is decoded only when s
 
 from __future__ import annotations
 
-from typing import Union
+from typing import ClassVar, Union
 
 import msgspec
 
@@ -21,6 +21,12 @@ class Node(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
     """Base of all IR nodes. ``at`` is the node's origin number in its module."""
 
     at: int
+
+
+class Part(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Base of what belongs to a node and has no origin of its own: walks give both. ``at`` is the number that no node has."""
+
+    at: ClassVar[int] = -1
 
 
 # ---------------------------------------------------------------- expressions
@@ -45,7 +51,7 @@ class Attr(Node, frozen=True, array_like=True, tag=True, gc=False):
     name: str
 
 
-class Arg(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Arg(Part, frozen=True, array_like=True, gc=False):
     """One argument of a call: positional (name None), keyword, ``*value`` (star 1) or ``**value`` (star 2)."""
 
     value: Expr
@@ -137,7 +143,7 @@ class Starred(Node, frozen=True, array_like=True, tag=True, gc=False):
     value: Expr
 
 
-class CompFor(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class CompFor(Part, frozen=True, array_like=True, gc=False):
     target: Expr
     iter: Expr
     ifs: list[Expr]
@@ -152,7 +158,7 @@ class Comp(Node, frozen=True, array_like=True, tag=True, gc=False):
     fors: list[CompFor]
 
 
-class FmtPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class FmtPart(Part, frozen=True, array_like=True, gc=False):
     """One ``{value!conv:spec}`` of an f-string. ``spec`` tells whether a non-empty format spec is there."""
 
     value: Expr
@@ -247,7 +253,7 @@ class Try(Node, frozen=True, array_like=True, tag=True, gc=False):
     final: list[Stmt]
 
 
-class WithItem(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class WithItem(Part, frozen=True, array_like=True, gc=False):
     value: Expr
     target: Union[Expr, None]
 
@@ -379,7 +385,7 @@ class PatOr(Node, frozen=True, array_like=True, tag=True, gc=False):
 Pattern = Union[PatValue, PatCapture, PatSeq, PatStar, PatMap, PatClass, PatOr]
 
 
-class Case(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Case(Part, frozen=True, array_like=True, gc=False):
     pattern: Pattern
     guard: Union[Expr, None]
     body: list[Stmt]

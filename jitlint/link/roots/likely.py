@@ -59,10 +59,9 @@ def run_likely(m: Machine) -> None:
     for fn in list(m.functions):
         if m.schedule.passes_over(fn):
             continue
-        if _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None:
+        if _is_free(m, fn):
             _run_sibling(m, fn.values[0])
-    left = [fn for fn in m.functions if _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None]
-    beside.run_beside(m, left)
+    beside.run_beside(m, [fn for fn in m.functions if _is_free(m, fn)])
 
 
 def _run_overrides(m: Machine) -> None:
@@ -135,6 +134,11 @@ def _gets_array(m: Machine, traced: list[Func], index: int) -> bool:
 def _is_candidate(m: Machine, fn: FuncInfo) -> bool:
     """Whether a function is code of the project that no trace is known to reach."""
     return _is_own(fn) and fn.id not in m.surely_traced
+
+
+def _is_free(m: Machine, fn: FuncInfo) -> bool:
+    """Whether it is one that belongs to no class, and not to the host."""
+    return _is_candidate(m, fn) and not fn.hosted and fn.values[0].owner is None
 
 
 def _is_own(fn: FuncInfo) -> bool:

@@ -85,8 +85,7 @@ def only_settings(load: Load) -> bool:
     words = lexicon().captures.settings
     parts = load.fn.parts if load.fn is not None else []
     whole = [node for node in parts if type(node) is ir.Attr and node.name in words]
-    inner = [part for node in whole for part in nodes([node]) if part is not node]
-    return any(isinstance(part, ir.Node) and part.at == load.at for part in inner)
+    return any(part.at == load.at and part is not node for node in whole for part in nodes([node]))
 
 
 def succeeds(write: Write) -> bool:
@@ -206,7 +205,7 @@ def _written_path(around: Around, write: Write, through: bool = False) -> tuple[
         return (str(write.key),)
     statement = _statement(around, write)
     for node in nodes(statement) if statement is not None else ():
-        if getattr(node, "at", None) == write.at:
+        if node.at == write.at:
             owner = _container(node) if write.kind in ("elem", "buffer") else node
             while through and type(owner) is ir.Sub:
                 owner = owner.obj

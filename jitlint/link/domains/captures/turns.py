@@ -67,6 +67,6 @@ def _changed(loop: ir.For) -> set[str]:
 
 
 def _is_about(loop: ir.For, write: Write, about: set[str]) -> bool:
-    written = next((node for node in nodes(loop.body) if getattr(node, "at", None) == write.statement), None)
+    written = next((node for node in nodes(loop.body) if node.at == write.statement), None)
     assigned = {name: values for name, values in assigned_in(loop.body).items() if name not in about}
     return type(written) is ir.Assign and depends(written.value, about, (), assigned)

@@ -82,16 +82,10 @@ def _is_lost(f: Frame, fn: FuncInfo, call: ir.Call) -> bool:
 
 def _leaves(fn: FuncInfo, state: str) -> bool:
     """Whether a variable is returned, or stored in something."""
-    for part in fn.parts:
-        stored = type(part) is ir.Assign and any(type(one) is not ir.Name for one in part.targets)
-        out = isinstance(part, (ir.Return, ir.Yield)) or (stored and not _unpacks(part))
-        if out and any(type(one) is ir.Name and one.id == state for one in below(part)):
-            return True
-    return False
+    out = (part for part in fn.parts if isinstance(part, (ir.Return, ir.Yield)) or _stores(part))
+    return any(type(one) is ir.Name and one.id == state for part in out for one in below(part))
 
 
-def _unpacks(part: ir.Node) -> bool:
-    """Whether an assignment sets variables only."""
-    return type(part) is ir.Assign and not any(
-        isinstance(one, (ir.Attr, ir.Sub)) for one in below(part.targets)
-    )
+def _stores(part: ir.Node) -> bool:
+    """Whether an assignment sets more than variables."""
+    return type(part) is ir.Assign and any(isinstance(one, (ir.Attr, ir.Sub)) for one in below(part.targets))

@@ -50,7 +50,7 @@ class Misuse(Domain[None]):
         self._questions: absent.Questions = {}
         self._never_wide = wide.NeverOn(m)
         self._uncompared = uncompared.Uncompared()
-        self._metadata: set[tuple[str, str]] = set()
+        self._metadata: set[tuple[int, str]] = set()
 
     def hears_of(self, dotted: str) -> bool:
         """Collectives, loops, what lends NumPy the buffers of arrays, sets the environment, or takes a data type."""

@@ -19,6 +19,7 @@ from jitlint.link.domains.misuse import early_modules
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import call_at
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -51,13 +52,9 @@ def asked(m: Machine, f: Frame, library: Library) -> None:
     if f.fn is not None or f.module.is_test or (library.dotted == _PROMOTED and not of_type):
         return
     params = (param for fn in f.module.functions for param in fn.node.params if param.default is not None)
-    name = next((p.name for p in params if any(_is_at(part, library.at) for part in below(p.default))), "")
+    name = next((p.name for p in params if call_at(below(p.default), library.at)), "")
     if name:
         m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=library.dotted, default=name)
-
-
-def _is_at(part: ir.Node, at: int) -> bool:
-    return type(part) is ir.Call and part.at == at
 
 
 def switched(m: Machine, f: Frame, library: Library) -> None:

@@ -13,12 +13,11 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import Descr, Func, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import function_of, member
 from jitlint.syntax import ir
 
 _FLATTEN: Final = "tree_flatten"
@@ -34,7 +33,9 @@ def check(m: Machine) -> None:
     for info in m.classes:
         if not info.pytree or info.extern or info.module.is_test:
             continue
-        flatten, unflatten, init = (_method(info, name) for name in (_FLATTEN, _UNFLATTEN, "__init__"))
+        flatten, unflatten, init = (
+            function_of(member(info, name)) for name in (_FLATTEN, _UNFLATTEN, "__init__")
+        )
         if flatten is not None and unflatten is not None and init is not None:
             _compare(m, info, flatten, unflatten, init)
 
@@ -52,12 +53,6 @@ def _compare(m: Machine, info: ClassInfo, flatten: FuncInfo, unflatten: FuncInfo
                 frame, TransformMisuse, result.at if result is not None else flatten.node.name_at, None, Confidence.LIKELY,
                 where=(flatten.module.name, flatten.qualname), problem="lost-field", parameter=name, detail=info.name,
             )  # fmt: skip
-
-
-def _method(info: ClassInfo, name: str) -> FuncInfo | None:
-    value: Value | None = next((c.namespace[name] for c in mro(info) if name in c.namespace), None)
-    func = value.func if type(value) is Descr else value
-    return func.fn if type(func) is Func else None
 
 
 def _mentioned(fn: FuncInfo) -> Iterator[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse, VaryingArgument
 from jitlint.infer.grounds import SEEN
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import NONE, Arr, Inst, S, Tup, Value, alternatives, const_of
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Transformed
@@ -26,7 +27,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 
-def check(m: Machine, f: Frame, transformed: Transformed, told: set[tuple[str, str]]) -> None:
+def check(m: Machine, f: Frame, transformed: Transformed, told: set[tuple[int, str]]) -> None:
     """Record the first array of each object that is a part of its type. told: class and field of those that were recorded."""
     spec = transformed.x.spec
     if not spec.modes & S or not spec.strict or f.module.is_test:
@@ -34,15 +35,15 @@ def check(m: Machine, f: Frame, transformed: Transformed, told: set[tuple[str, s
     static = {spec.static_nums, spec.static_names} & transformed.x.options.keys()
     for value in () if static else transformed.args.pos:
         for cls, name in _arrays_of_type(value):
-            told.add((cls, name))
+            told.add((cls.id, name))
             m.emit(
                 f, TransformMisuse, transformed.at, None, Confidence.LIKELY,
-                transform=spec.name, problem="array-metadata", parameter=name, detail=cls,
+                transform=spec.name, problem="array-metadata", parameter=name, detail=cls.name,
             )  # fmt: skip
             return
 
 
-def _arrays_of_type(value: Value) -> Iterator[tuple[str, str]]:
+def _arrays_of_type(value: Value) -> Iterator[tuple[ClassInfo, str]]:
     """Class and attribute of arrays with several elements that are certainly no children."""
     for alt in alternatives(value):
         if type(alt) is not Inst or alt.cls.role or flattening.data_names(alt.cls) is None:
@@ -50,7 +51,7 @@ def _arrays_of_type(value: Value) -> Iterator[tuple[str, str]]:
         for name in sorted(flattening.static_names(alt)):
             part = alt.attrs.get(name)
             if type(part) is Arr and _has_no_truth(part) and not flattening.is_kept(alt.cls, name):
-                yield alt.cls.name, name
+                yield alt.cls, name
 
 
 def _has_no_truth(array: Arr) -> bool:

@@ -16,15 +16,15 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse, Truth
 from jitlint.infer.places import Step
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import Descr, Func, Value
+from jitlint.infer.values import Func
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import by_parameter, last_name
+from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import flattening, parameters
-from jitlint.link.values.questions.kinds import member
+from jitlint.link.values.questions.kinds import function_of, member
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -43,6 +43,7 @@ _AWARE: Final = frozenset(
 )
 """Words in conditions of who knows that a leaf may be anything."""
 _FORMS: Final = frozenset({"shape", "ndim"})
+_SIZES: Final = _FORMS | {"size"}
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 
 
@@ -59,7 +60,7 @@ def check(m: Machine) -> None:
     for info in m.classes:
         if not info.pytree or (info.extern and info.rebuilt is None) or info.module.is_test:
             continue
-        unflatten, init = _unflatten(info), _function(member(info, "__init__"))
+        unflatten, init = _unflatten(info), function_of(member(info, "__init__"))
         call = _constructing(unflatten) if unflatten is not None else None
         if unflatten is None or init is None or call is None:
             continue
@@ -89,16 +90,11 @@ class _Unsaid:
         return all((place.module, place.function) != (fn.module.name, fn.qualname) for place in places)
 
 
-def _function(value: Value | None) -> FuncInfo | None:
-    func = value.func if type(value) is Descr else value
-    return func.fn if type(func) is Func else None
-
-
 def _unflatten(info: ClassInfo) -> FuncInfo | None:
     """What puts an object of a class together, of the class itself or its own method."""
     if info.rebuilt is not None:
-        return _function(info.rebuilt[1])
-    return _function(member(info, "tree_unflatten")) if member(info, "tree_flatten") is not None else None
+        return function_of(info.rebuilt[1])
+    return function_of(member(info, "tree_unflatten")) if member(info, "tree_flatten") is not None else None
 
 
 def _constructing(unflatten: FuncInfo) -> ir.Call | None:
@@ -114,7 +110,7 @@ def _leaves(info: ClassInfo, init: FuncInfo) -> frozenset[str]:
     data = flattening.data_names(info)
     if data is not None:
         return data.intersection(params)
-    flatten = _function(info.rebuilt[0]) if info.rebuilt is not None else None
+    flatten = function_of(info.rebuilt[0]) if info.rebuilt is not None else None
     pair = only_returned(flatten.parts) if flatten is not None else None
     nothing_else = type(pair) is ir.Tuple and len(pair.elts) == 2 and _is_empty(pair.elts[1])
     return frozenset(params) if nothing_else else frozenset()
@@ -144,14 +140,7 @@ def _checks(m: Machine, init: FuncInfo, leaves: frozenset[str]) -> Iterator[_Che
 
 def _untouched(init: FuncInfo, leaves: Iterable[str]) -> frozenset[str]:
     """Leaves that a constructor checks as it gets them."""
-    made = {
-        target.id
-        for part in init.parts
-        if type(part) is ir.Assign
-        for target in part.targets
-        if type(target) is ir.Name
-    }
-    return frozenset(leaves) - made
+    return frozenset(leaves).difference(*map(bound_by, init.parts))
 
 
 def _refusals(fn: FuncInfo, leaves: frozenset[str]) -> Iterator[_Check]:
@@ -184,7 +173,7 @@ def _compared(part: ir.Node) -> list[str]:
 
 def _has_form(node: ir.Node) -> bool:
     """Whether an expression is about the form of something: that is looked at by itself."""
-    return any(type(part) is ir.Attr and part.name in ("shape", "ndim", "size") for part in below(node))
+    return any(type(part) is ir.Attr and part.name in _SIZES for part in below(node))
 
 
 def _counts_from_end(index: ir.Node) -> bool:

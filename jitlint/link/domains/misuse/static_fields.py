@@ -36,7 +36,7 @@ _SETS: Final = {
 """Annotations of what has no order, so that it is never a pytree."""
 
 
-def check(m: Machine, told: Container[tuple[str, str]]) -> None:
+def check(m: Machine, told: Container[tuple[int, str]]) -> None:
     """Record what fields are by their annotation, and should not be. told: classes and fields that were seen to hold an array."""
     for info in m.classes:
         if info.module.is_test or not (info.role or flattening.is_pytree(info)):
@@ -44,7 +44,7 @@ def check(m: Machine, told: Container[tuple[str, str]]) -> None:
         static = flattening.meta_names(info)
         for name, (annotation, default) in info.fields.items():
             if _is_declared(info, name, default):
-                known = info.role or (info.constructed and (info.name, name) not in told)
+                known = info.role or (info.constructed and (info.id, name) not in told)
                 if known and _is_array(m, info, annotation):
                     _report(m, info, name, "static-array-field", info.name)
             elif name in _leaves(info, static) and not _is_made(default):

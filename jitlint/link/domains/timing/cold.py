@@ -150,13 +150,7 @@ class _Reader:
 
     def _mentions(self, name: str) -> Iterator[int]:
         """Where the function, or the body of the module, reads a variable."""
-        targets = {
-            part.at
-            for node in self.parts
-            if type(node) is ir.Assign
-            for part in below(node.targets)
-            if type(part) is ir.Name
-        }
+        targets = {part.at for node in self.parts if type(node) is ir.Assign for part in below(node.targets)}
         for part in self.parts:
             if type(part) is ir.Name and part.id == name and part.at not in targets:
                 yield part.at

@@ -164,7 +164,7 @@ class Accepted:
 
     def __init__(self, f: Frame, loop: ir.For | ir.While) -> None:
         self.module = f.module.name
-        self.places = {getattr(node, "at", None) for node in ir_walk.nodes(loop.body)}
+        self.places = {node.at for node in ir_walk.nodes(loop.body)}
 
     def holds(self, found: Found) -> bool:
         """Whether nothing in the loop is refused."""

@@ -10,13 +10,14 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     Arr,
     At,
     B,
     Bound,
     Class,
+    Descr,
     Ext,
     ExtInst,
     Func,
@@ -55,6 +56,12 @@ def mro(cls: ClassInfo) -> tuple[ClassInfo, ...]:
 def member(info: ClassInfo, name: str) -> Value | None:
     """What a class, or the nearest of its bases that has it, holds under a name."""
     return next((cls.namespace[name] for cls in mro(info) if name in cls.namespace), None)
+
+
+def function_of(value: Value | None) -> FuncInfo | None:
+    """The function that a class holds, plain or behind `classmethod` and the like."""
+    func = value.func if type(value) is Descr else value
+    return func.fn if type(func) is Func else None
 
 
 def is_enumeration(info: ClassInfo) -> bool:
