@@ -94,7 +94,7 @@ def walk(node: Any) -> Iterator[tuple[str, int]]:
             yield from walk(getattr(node, name))
         yield from walk(ir.decode_body(node.body))
     elif isinstance(node, msgspec.Struct):
-        if hasattr(node, "at"):
+        if "at" in node.__struct_fields__:
             yield type(node).__name__, node.at
         for name in node.__struct_fields__:
             yield from walk(getattr(node, name))
