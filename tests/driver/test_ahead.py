@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -228,3 +230,48 @@ def test_a_trial_is_exact(session: Session) -> None:
     found = session.trial({os.path.abspath("losses.py"): text.encode()})
     assert [each.code for each in found.findings if each.path == os.path.abspath("losses.py")] == []
     assert not session.early
+
+
+MANY = "import jax\nimport jax.numpy as jnp\nfrom losses import shape\n" + "".join(
+    f"\n\n@jax.jit\ndef layer{at}(x, n):\n    y = {f'layer{at - 1}(x, 2)' if at % 7 else 'shape(x)'}\n    return y * {at}\n"
+    for at in range(40)
+)
+
+
+def _copies(process: int) -> list[int]:
+    """The children of a process."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == process:
+                found.append(int(stat.parent.name))
+    return sorted(found)
+
+
+def _divided(session: Session, before: list[int], kept: int) -> list[int]:
+    """Wait until copies of the process are near to all parts of the file, so many of those that were there before among them."""
+    assert session._ahead is not None
+    waiting = session._ahead._waiting
+    assert waiting is not None
+    end = time.monotonic() + PATIENCE
+    while len(copies := _copies(waiting.process.pid)) != 4 or len({*copies} & {*before}) != kept:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    time.sleep(0.5)  # the last one has still to get there
+    return copies
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted as Linux lists them")
+def test_a_file_with_many_functions_is_waited_for_in_parts(session: Session) -> None:
+    Path("many.py").write_text(MANY)
+    session.refresh()
+    _opened(session, "many.py", MANY)
+    copies = _divided(session, [], 0)
+    text = MANY
+    for at in (3, 30, 17, 38):
+        text = text.replace(f"return y * {at}\n", f"return y * {at} if n > {at} else y\n")
+        session.update("many.py", text)
+        _settled(session, "many.py", text)
+        assert [each.code for each in session.findings[os.path.abspath("many.py")]].count("JIT101") >= 1
+        if at == 3:  # which waits to be changed again, wherever somebody goes next
+            _divided(session, copies, 1)

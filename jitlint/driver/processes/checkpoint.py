@@ -14,7 +14,7 @@ import signal
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import Union
+from typing import Final, Union
 
 import msgspec
 
@@ -115,12 +115,15 @@ def _calls(begin: Begin) -> Calls:
         copy.end()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class _Copy:
-    """A copy of this process. connection: to it."""
+    """A copy of this process. connection: to it. before: the functions that it stops before, none if it answers. free: of these,
+    what nobody has looked at there; None: it has not got there."""
 
     pid: int
     connection: Connection
+    before: frozenset[int] = frozenset()
+    free: frozenset[int] | None = None
 
     def end(self) -> None:
         """End it, if it has not."""
@@ -129,6 +132,10 @@ class _Copy:
         with contextlib.suppress(OSError):
             os.waitpid(self.pid, 0)
         self.connection.close()
+
+    def serves(self, functions: Collection[int]) -> bool:
+        """Whether it can go on with other bodies of these functions."""
+        return bool(self.free) and self.free is not None and self.free.issuperset(functions)
 
 
 def _copied() -> _Copy | Connection:
@@ -143,9 +150,17 @@ def _copied() -> _Copy | Connection:
     return theirs
 
 
+_PARTS: Final = 4
+_WORTH_A_COPY: Final = 12
+"""Fewer functions than this run as quickly as a process is found that has run them."""
+
+_QUIET: Final = 1.0
+"""Seconds without a change after which somebody may go on with another function."""
+
+
 class _Point:
-    """Stops before all functions of one module, and, in a copy of the process, once more before those alone that were changed
-    last: most people go on with these. A `jitlint.link.program.Checkpoint`."""
+    """Stops before all functions of one module. Copies of the process get nearer: each to a part of the functions, for whoever
+    goes to one of these, and to what was changed last, with which most people go on. A `jitlint.link.program.Checkpoint`."""
 
     def __init__(self, module: str, calls: Calls, upstream: Connection) -> None:
         self._module = module
@@ -153,49 +168,69 @@ class _Point:
         self._upstream = upstream
         self._before = frozenset[int]()
         """The functions that have not run here."""
+        self._parts: list[frozenset[int]] = []
+        """Of these, what copies may stop before; none in a copy."""
         self._number = 0
         """Of the last change."""
+        self._last = frozenset[int]()
+        """The functions that it changed."""
+        self._kept = frozenset[int]()
+        """What is changed for a while, which no copy near to a part has run."""
         self._answering: _Copy | None = None
-        self._nearer: _Copy | None = None
-        self._nearer_to = frozenset[int]()
-        """What the nearer copy stops before, or is to stop before."""
-        self._free = frozenset[int]()
-        """Of these, what nobody has looked at there."""
+        self._nearer: list[_Copy] = []
+        self._failed: set[frozenset[int]] = set()
+        """What copies did not get to."""
 
     def first(self, m: Machine) -> tuple[Collection[int], Calls]:
         """All functions of the module."""
         functions = m.modules[self._module].functions
         self._before = frozenset(range(len(functions)))
+        size = max(_WORTH_A_COPY, -(-len(functions) // _PARTS))
+        if len(functions) > size:
+            numbers = sorted(self._before)
+            self._parts = [frozenset(numbers[start : start + size]) for start in range(0, len(numbers), size)]
         return [fn.id for fn in functions], self._calls
 
     def reached(self, m: Machine) -> Collection[int]:
-        """Waits for changes, for good. Copies of the process get out of here: each with one, or to get nearer to the last."""
+        """Waits for changes, for good. Copies of the process get out of here: each with one, or to get nearer to some functions."""
         functions = m.modules[self._module].functions
         self._tell(Ready([number for number in self._before if not functions[number].is_looked_at]))
         while True:
-            change = self._next()
-            if change is None:
-                self._nearer = self._copied()
-                if self._nearer is None:
-                    self._before, self._nearer_to = self._nearer_to, frozenset()
-                    return [functions[number].id for number in self._before]
-            elif self._nearer is not None and self._free.issuperset(change.patch.functions) and self._free:
-                self._nearer.connection.send_bytes(msgspec.msgpack.encode(change))
-            else:
+            asked = self._next()
+            if isinstance(asked, frozenset):
+                copy = self._copied()
+                if copy is None:
+                    self._before, self._parts, self._last = asked, [], frozenset()
+                    return [functions[number].id for number in asked]
+                copy.before = asked
+                self._nearer.append(copy)
+                continue
+            changed = frozenset(asked.patch.functions)
+            near = [copy for copy in self._nearer if copy.serves(changed)]
+            self._last = changed
+            if near:
+                nearest = min(near, key=lambda copy: len(copy.before))
+                nearest.connection.send_bytes(msgspec.msgpack.encode(asked))
+                continue
+            if self._answering is not None:
                 self._end(self._answering)
-                self._answering = self._copied()
-                if self._answering is None:
-                    self._put_in_place(m, change)
-                    return ()
-                self._aim(frozenset(change.patch.functions))
+            self._answering = self._copied()
+            if self._answering is None:
+                self._put_in_place(m, asked)
+                return ()
 
-    def _next(self) -> Change | None:
-        """The next change; None: there is time to get nearer to the last one. Hands on what copies say meanwhile."""
+    def _next(self) -> Change | frozenset[int]:
+        """The next change, or, when there is time, what to get nearer to. Hands on what copies say meanwhile."""
         while True:
-            if self._answering is None and self._nearer is None and self._nearer_to:
-                return None
-            copies = [copy for copy in (self._answering, self._nearer) if copy is not None]
-            ready = wait([self._upstream, *[copy.connection for copy in copies]])
+            if self._answering is None and all(copy.free is not None for copy in self._nearer):
+                missing = self._missing()
+                if missing:
+                    return missing
+            copies = [copy for copy in (self._answering, *self._nearer) if copy is not None]
+            wait_for = [self._upstream, *[copy.connection for copy in copies]]
+            ready = wait(wait_for, _QUIET if self._parts and not self._last <= self._kept else None)
+            if not ready:
+                self._kept = self._last
             if self._upstream in ready:
                 try:
                     change = msgspec.msgpack.decode(self._upstream.recv_bytes(), type=Change)
@@ -209,43 +244,49 @@ class _Point:
                 if copy.connection in ready:
                     self._hear(copy)
 
+    def _missing(self) -> frozenset[int]:
+        """What no copy is near to and one should be; none if there is nothing. Ends copies that nobody needs."""
+        aims = [part | self._kept for part in self._parts]
+        wanted = [aim for aim in aims if aim != self._before and aim not in self._failed]
+        if not any(aim.issuperset(self._last) for aim in wanted) and self._last not in self._failed:
+            wanted.insert(0, self._last)
+        for copy in [copy for copy in self._nearer if copy.before not in wanted]:
+            self._end(copy)
+        near = [copy.before for copy in self._nearer]
+        return next((aim for aim in wanted if aim not in near and aim != self._before), frozenset())
+
     def _hear(self, copy: _Copy) -> None:
         """A copy says something, or has failed."""
         try:
             reply = msgspec.msgpack.decode(copy.connection.recv_bytes(), type=Reply)
         except (EOFError, OSError):
             reply = Answer(self._number, None)
+            self._failed.add(copy.before)
             self._end(copy)
         if isinstance(reply, Ready):
-            self._free = frozenset(reply.free)
+            copy.free = frozenset(reply.free)
             return
         self._tell(reply)
         if copy is self._answering:
             self._end(copy)
 
-    def _aim(self, numbers: frozenset[int]) -> None:
-        """Get nearer to these functions, when there is time."""
-        if numbers and numbers != self._nearer_to and numbers != self._before:
-            self._end(self._nearer)
-            self._nearer_to = numbers
-
-    def _end(self, copy: _Copy | None) -> None:
-        if copy is None:
-            return
+    def _end(self, copy: _Copy) -> None:
         copy.end()
         if copy is self._answering:
             self._answering = None
         else:
-            self._nearer, self._nearer_to, self._free = None, frozenset(), frozenset()
+            self._nearer.remove(copy)
 
     def _copied(self) -> _Copy | None:
         """Copy this process; None in the copy, which answers to this one."""
         made = _copied()
         if isinstance(made, _Copy):
             return made
-        for connection in (self._upstream, *[c.connection for c in (self._answering, self._nearer) if c]):
-            connection.close()
-        self._upstream, self._answering = made, None
+        for copy in (self._answering, *self._nearer):
+            if copy is not None:
+                copy.connection.close()
+        self._upstream.close()
+        self._upstream, self._answering, self._nearer = made, None, []
         return None
 
     def _put_in_place(self, m: Machine, change: Change) -> None:
