@@ -8,6 +8,7 @@ What it does not: read files, compute positions (`spans`). Layer: ``syntax``.
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import re
 import sys
@@ -63,8 +64,10 @@ def lower(text: str) -> ir.Module | SyntaxProblem:
     return concrete if isinstance(concrete, SyntaxProblem) else concrete[0]
 
 
+@functools.lru_cache(maxsize=1)
 def lower_abstract(text: str) -> tuple[ir.Module, list[Any]] | None:
-    """The module by way of Python's own parser, and what each origin stands for.
+    """The module by way of Python's own parser, and what each origin stands for; not to be changed: who types is soon asked for
+    positions in the text that was lowered last.
 
     None for what is better left to libcst, which also finds what is wrong.
     """

@@ -8,7 +8,7 @@ who calls whom, and say of everything that starts by itself whether it has to wa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
@@ -69,6 +69,14 @@ class Schedule:
     def passes_over(self, fn: FuncInfo) -> bool:
         """Whether a function that is meant to be traced runs in a later pass, or has run in an earlier one."""
         return fn.id in self._waiting or (self._due is not None and fn.id not in self._due)
+
+    def due(self, functions: Sequence[FuncInfo]) -> list[FuncInfo]:
+        """Those that are not passed over, by the numbers that they have in the list. What waits for changes is copied when it is
+        only looked at: nothing else is."""
+        if self._due is None and not self._waiting:
+            return list(functions)
+        numbers = range(len(functions)) if self._due is None else sorted(n for n in self._due if n >= 0)
+        return [functions[number] for number in numbers if number not in self._waiting]
 
     def gave(self, fn: FuncInfo) -> Value:
         """What a function gave that is passed over."""

@@ -27,8 +27,6 @@ def run_beside(m: Machine, candidates: list[FuncInfo]) -> None:
     """Run them with the arrays that other functions of their module get."""
     known: dict[int, dict[str, str]] = {}
     for fn in candidates:
-        if m.schedule.passes_over(fn):
-            continue
         number = fn.module.number
         if number not in known:
             known[number] = _arrays_of(m, fn.module)

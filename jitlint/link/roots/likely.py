@@ -56,12 +56,11 @@ def run_likely(m: Machine) -> None:
         role = m.class_roles.get(info.id)
         if role is not None and role.built_in_trace and not info.module.is_test:
             _run_constructor(m, info)
-    for fn in list(m.functions):
-        if m.schedule.passes_over(fn):
-            continue
+    due = m.schedule.due(m.functions)
+    for fn in due:
         if _is_free(m, fn):
             _run_sibling(m, fn.values[0])
-    beside.run_beside(m, [fn for fn in m.functions if _is_free(m, fn)])
+    beside.run_beside(m, [fn for fn in due if _is_free(m, fn)])
 
 
 def _run_overrides(m: Machine) -> None:

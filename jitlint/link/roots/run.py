@@ -400,7 +400,7 @@ def _given_away(m: Machine, value: Value) -> tuple[Func | None, list[Value]]:
 
 def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:
     """Functions under a ``# jitlint: traced`` comment or a configured pattern."""
-    for fn in m.functions:
+    for fn in m.schedule.due(m.functions):
         if not (patterns or fn.node.traced_pragma) or not fn.values:
             continue
         full = f"{fn.module.name}.{fn.qualname}"
