@@ -154,9 +154,6 @@ _PARTS: Final = 4
 _WORTH_A_COPY: Final = 12
 """Fewer functions than this run as quickly as a process is found that has run them."""
 
-_QUIET: Final = 1.0
-"""Seconds without a change after which somebody may go on with another function."""
-
 
 class _Point:
     """Stops before all functions of one module. Copies of the process get nearer: each to a part of the functions, for whoever
@@ -175,8 +172,10 @@ class _Point:
         self._last = frozenset[int]()
         """The functions that it changed."""
         self._kept = frozenset[int]()
-        """What is changed for a while, which no copy near to a part has run."""
+        """What stays changed from one change to the next: no copy near to a part has run it."""
         self._answering: _Copy | None = None
+        self._asked: _Copy | None = None
+        """The nearer copy that has the last change and has not answered."""
         self._nearer: list[_Copy] = []
         self._failed: set[frozenset[int]] = set()
         """What copies did not get to."""
@@ -207,11 +206,14 @@ class _Point:
                 continue
             changed = frozenset(asked.patch.functions)
             near = [copy for copy in self._nearer if copy.serves(changed)]
+            if not self._last & changed <= self._kept:
+                self._kept = self._last & changed
             self._last = changed
             if near:
-                nearest = min(near, key=lambda copy: len(copy.before))
-                nearest.connection.send_bytes(msgspec.msgpack.encode(asked))
+                self._asked = min(near, key=lambda copy: len(copy.before))
+                self._asked.connection.send_bytes(msgspec.msgpack.encode(asked))
                 continue
+            self._asked = None
             if self._answering is not None:
                 self._end(self._answering)
             self._answering = self._copied()
@@ -222,15 +224,13 @@ class _Point:
     def _next(self) -> Change | frozenset[int]:
         """The next change, or, when there is time, what to get nearer to. Hands on what copies say meanwhile."""
         while True:
-            if self._answering is None and all(copy.free is not None for copy in self._nearer):
+            is_busy = self._answering is not None or self._asked is not None
+            if not is_busy and all(copy.free is not None for copy in self._nearer):
                 missing = self._missing()
                 if missing:
                     return missing
             copies = [copy for copy in (self._answering, *self._nearer) if copy is not None]
-            wait_for = [self._upstream, *[copy.connection for copy in copies]]
-            ready = wait(wait_for, _QUIET if self._parts and not self._last <= self._kept else None)
-            if not ready:
-                self._kept = self._last
+            ready = wait([self._upstream, *[copy.connection for copy in copies]])
             if self._upstream in ready:
                 try:
                     change = msgspec.msgpack.decode(self._upstream.recv_bytes(), type=Change)
@@ -262,13 +262,18 @@ class _Point:
         except (EOFError, OSError):
             reply = Answer(self._number, None)
             self._failed.add(copy.before)
+            is_wanted = copy in (self._answering, self._asked)
             self._end(copy)
+            if not is_wanted:
+                return
         if isinstance(reply, Ready):
             copy.free = frozenset(reply.free)
             return
         self._tell(reply)
         if copy is self._answering:
             self._end(copy)
+        elif reply.number == self._number:
+            self._asked = None
 
     def _end(self, copy: _Copy) -> None:
         copy.end()
@@ -276,6 +281,7 @@ class _Point:
             self._answering = None
         else:
             self._nearer.remove(copy)
+            self._asked = None if copy is self._asked else self._asked
 
     def _copied(self) -> _Copy | None:
         """Copy this process; None in the copy, which answers to this one."""
@@ -286,7 +292,7 @@ class _Point:
             if copy is not None:
                 copy.connection.close()
         self._upstream.close()
-        self._upstream, self._answering, self._nearer = made, None, []
+        self._upstream, self._answering, self._asked, self._nearer = made, None, None, []
         return None
 
     def _put_in_place(self, m: Machine, change: Change) -> None:
