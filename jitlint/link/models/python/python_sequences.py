@@ -79,9 +79,11 @@ def length(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """``len(x)``: static for arrays; an instance answers with its own ``__len__``."""
 
     def one(value: Value) -> Value:
+        method = find_method(value, "__len__") if isinstance(value, (Inst, Tup)) else None
+        if method is not None:
+            return evaluator.call(m, f, at, method, Args([value]))
         if type(value) is Inst:
-            method = find_method(value, "__len__")
-            return UNKNOWN if method is None else evaluator.call(m, f, at, method, Args([value]))
+            return UNKNOWN
         if type(value) is Arr:
             return _rows(m, f, at, value)
         if type(value) is Py:
