@@ -81,8 +81,9 @@ def check(event: ArrayStore) -> Report | None:
         return None
     name, _, field = event.what.rpartition(".")
     what = f"`{name}`" if name else "this class"
+    which = f"the field `{field}`" if field else "a field"
     return Report(
-        f"the field `{field}` is assigned, but objects of {what} are frozen",
-        f"make a new object: `.replace({field}=...)`, `._replace(...)` of a NamedTuple, `dataclasses.replace(...)` or"
+        f"{which} is assigned, but objects of {what} are frozen",
+        f"make a new object: `.replace({field or 'field'}=...)`, `._replace(...)` of a NamedTuple, `dataclasses.replace(...)` or"
         " `eqx.tree_at`, and return it",
     )

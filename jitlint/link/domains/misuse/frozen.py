@@ -38,9 +38,9 @@ def stored(m: Machine, f: Frame, store: Store) -> None:
     elif type(owner) is ExtInst:
         if owner.dotted in lexicon().types.frozen and not store.form:
             _report(m, f, store, owner.dotted)
-    elif type(owner) is Inst and not store.form and isinstance(store.key, str):
+    elif type(owner) is Inst and not store.form and (store.key is None or isinstance(store.key, str)):
         building = id(owner) in (_BUILDING.of(f) or ())
-        if (f.world.level or owner.cls.pytree) and _is_frozen(owner.cls, store.key, building):
+        if (f.world.level or owner.cls.pytree) and _is_frozen(owner.cls, store.key or "", building):
             _report(m, f, store, owner.cls.name)
 
 
@@ -54,4 +54,4 @@ def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:
 
 
 def _report(m: Machine, f: Frame, store: Store, cls: str) -> None:
-    m.emit(f, ArrayStore, store.at, op="field", what=f"{cls}.{store.key}")
+    m.emit(f, ArrayStore, store.at, op="field", what=f"{cls}.{store.key or ''}")

@@ -215,9 +215,10 @@ def _setattr(m: Machine, f: Frame, at: int, args: Args) -> Value:
     if name is not None:
         attributes.store(m, f, at, obj, name, value)
         return NONE
+    several = "" if type(obj) is Inst else "one of several"
     for alt in alternatives(obj):
         if type(alt) is Inst:
-            m.domains.on_store(f, Store(at, "attribute", alt, None, value))
+            m.domains.on_store(f, Store(at, "attribute", alt, None, value, None, several))
             alt.open = True
     return NONE
 
