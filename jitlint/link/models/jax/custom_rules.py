@@ -183,7 +183,7 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
         return
     name, fn = params[-1].name, rule.fn
     result = only_returned(fn.parts)
-    given = result.elts if type(result) is ir.Tuple else []
+    given = result.elts if type(result) is ir.Tuple else [result] if _pulls_back(fn, result) else []
     if result is None or name.startswith("_") or all(map(_is_nothing, given)):
         return
     read = _is_read(fn, name)
@@ -193,6 +193,14 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
             f, TransformMisuse, left.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
             transform=describe(x.target), problem="rule-ignores", parameter=name, detail="one" if read else "",
         )  # fmt: skip
+
+
+def _pulls_back(fn: FuncInfo, node: ir.Node | None) -> bool:
+    """Whether a rule gives what a function of ``jax.vjp`` makes of something, ``pull_back(x)``."""
+    if type(node) is not ir.Call or type(node.func) is not ir.Name:
+        return False
+    made = derivatives.only_binding(fn, node.func.id)
+    return made is not None and type(made.value) is ir.Call and last_name(made.value.func) == "vjp"
 
 
 def _is_read(fn: FuncInfo, name: str) -> bool:
