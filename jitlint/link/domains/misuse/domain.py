@@ -107,6 +107,7 @@ class Misuse(Domain[None]):
                 idioms.thrown_away(self.m, f, node, value)
         elif type(node) is ir.Assign:
             if type(node.value) is ir.Call:
+                idioms.never_read(self.m, f, node, value)
                 counts.check(self.m, f, node, value)
                 stale.check(self._lost, self.m, f, node)
         elif type(node) is ir.Import:

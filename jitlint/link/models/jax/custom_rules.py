@@ -183,7 +183,9 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
         return
     name, fn = params[-1].name, rule.fn
     result = only_returned(fn.parts)
-    given = result.elts if type(result) is ir.Tuple else [result] if _pulls_back(fn, result) else []
+    given: Sequence[ir.Node] = result.elts if type(result) is ir.Tuple else ()
+    if result is not None and _pulls_back(fn, result):
+        given = (result,)
     if result is None or name.startswith("_") or all(map(_is_nothing, given)):
         return
     read = _is_read(fn, name)
@@ -195,7 +197,7 @@ def _check_used(m: Machine, f: Frame, x: Xform, rule: Value, cotangents: Value, 
         )  # fmt: skip
 
 
-def _pulls_back(fn: FuncInfo, node: ir.Node | None) -> bool:
+def _pulls_back(fn: FuncInfo, node: ir.Node) -> bool:
     """Whether a rule gives what a function of ``jax.vjp`` makes of something, ``pull_back(x)``."""
     if type(node) is not ir.Call or type(node.func) is not ir.Name:
         return False
