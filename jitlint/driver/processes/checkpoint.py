@@ -135,7 +135,7 @@ class _Copy:
 
     def serves(self, functions: Collection[int]) -> bool:
         """Whether it can go on with other bodies of these functions."""
-        return bool(self.free) and self.free is not None and self.free.issuperset(functions)
+        return bool(self.free and self.free.issuperset(functions))
 
 
 def _copied() -> _Copy | Connection:
@@ -195,30 +195,30 @@ class _Point:
         functions = m.modules[self._module].functions
         self._tell(Ready([number for number in self._before if not functions[number].is_looked_at]))
         while True:
-            asked = self._next()
-            if isinstance(asked, frozenset):
+            change = self._next()
+            if isinstance(change, frozenset):
                 copy = self._copied()
                 if copy is None:
-                    self._before, self._parts, self._last = asked, [], frozenset()
-                    return [functions[number].id for number in asked]
-                copy.before = asked
+                    self._before, self._parts, self._last = change, [], frozenset()
+                    return [functions[number].id for number in change]
+                copy.before = change
                 self._nearer.append(copy)
                 continue
-            changed = frozenset(asked.patch.functions)
+            changed = frozenset(change.patch.functions)
             near = [copy for copy in self._nearer if copy.serves(changed)]
             if not self._last & changed <= self._kept:
                 self._kept = self._last & changed
             self._last = changed
             if near:
                 self._asked = min(near, key=lambda copy: len(copy.before))
-                self._asked.connection.send_bytes(msgspec.msgpack.encode(asked))
+                self._asked.connection.send_bytes(msgspec.msgpack.encode(change))
                 continue
             self._asked = None
             if self._answering is not None:
                 self._end(self._answering)
             self._answering = self._copied()
             if self._answering is None:
-                self._put_in_place(m, asked)
+                self._put_in_place(m, change)
                 return ()
 
     def _next(self) -> Change | frozenset[int]:
