@@ -276,3 +276,26 @@ def test_a_file_with_many_functions_is_waited_for_in_parts(session: Session) -> 
         assert [each.code for each in session.findings[os.path.abspath("many.py")]].count("JIT101") >= 1
         if at == 3:  # which waits to be changed again, wherever somebody goes next
             _divided(session, copies, 1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted as Linux lists them")
+def test_who_was_asked_answers_even_if_others_are_wanted_from_now_on(session: Session) -> None:
+    Path("many.py").write_text(MANY)
+    session.refresh()
+    _opened(session, "many.py", MANY)
+    copies = _divided(session, [], 0)
+
+    def edit(*functions: int, by: int) -> None:
+        text = MANY
+        for at in functions:
+            text = text.replace(f"return y * {at}\n", f"return y * {at} + {by}\n")
+        end = time.monotonic() + PATIENCE
+        session.update("many.py", text, lambda: time.monotonic() > end)
+        assert session.early
+        assert session.findings == _scratch("many.py", text)
+
+    edit(3, by=1)
+    edit(3, by=2)
+    _divided(session, copies, 1)  # the third function waits everywhere
+    edit(30, by=1)
+    edit(30, 31, by=2)  # and now it is the thirtieth

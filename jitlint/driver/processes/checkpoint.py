@@ -117,8 +117,8 @@ def _calls(begin: Begin) -> Calls:
 
 @dataclass(eq=False, slots=True)
 class _Copy:
-    """A copy of this process. connection: to it. before: the functions that it stops before, none if it answers. free: of these,
-    what nobody has looked at there; None: it has not got there."""
+    """A copy of this process. connection: to it. before: the functions that it stops before, none if it only answers. free: of
+    these, what nobody has looked at there; None: it has not got there."""
 
     pid: int
     connection: Connection
@@ -151,6 +151,8 @@ def _copied() -> _Copy | Connection:
 
 
 _PARTS: Final = 4
+"""Into so many parts the functions of a module are divided: each costs a process."""
+
 _WORTH_A_COPY: Final = 12
 """Fewer functions than this run as quickly as a process is found that has run them."""
 
@@ -173,9 +175,8 @@ class _Point:
         """The functions that it changed."""
         self._kept = frozenset[int]()
         """What stays changed from one change to the next: no copy near to a part has run it."""
-        self._answering: _Copy | None = None
         self._asked: _Copy | None = None
-        """The nearer copy that has the last change and has not answered."""
+        """Who has the last change and has not answered: one of the nearer copies, or one that ends then."""
         self._nearer: list[_Copy] = []
         self._failed: set[frozenset[int]] = set()
         """What copies did not get to."""
@@ -204,32 +205,34 @@ class _Point:
                 copy.before = change
                 self._nearer.append(copy)
                 continue
-            changed = frozenset(change.patch.functions)
-            near = [copy for copy in self._nearer if copy.serves(changed)]
-            if not self._last & changed <= self._kept:
-                self._kept = self._last & changed
-            self._last = changed
+            self._aim(frozenset(change.patch.functions))
+            near = [copy for copy in self._nearer if copy.serves(self._last)]
             if near:
                 self._asked = min(near, key=lambda copy: len(copy.before))
                 self._asked.connection.send_bytes(msgspec.msgpack.encode(change))
                 continue
-            self._asked = None
-            if self._answering is not None:
-                self._end(self._answering)
-            self._answering = self._copied()
-            if self._answering is None:
+            self._asked = self._copied()
+            if self._asked is None:
                 self._put_in_place(m, change)
                 return ()
+
+    def _aim(self, changed: frozenset[int]) -> None:
+        """These functions are what a change changes; what came before it is not wanted any more."""
+        if self._asked is not None and self._asked not in self._nearer:
+            self._end(self._asked)
+        self._asked = None
+        if not self._last & changed <= self._kept:
+            self._kept = self._last & changed
+        self._last = changed
 
     def _next(self) -> Change | frozenset[int]:
         """The next change, or, when there is time, what to get nearer to. Hands on what copies say meanwhile."""
         while True:
-            is_busy = self._answering is not None or self._asked is not None
-            if not is_busy and all(copy.free is not None for copy in self._nearer):
+            if self._asked is None and all(copy.free is not None for copy in self._nearer):
                 missing = self._missing()
                 if missing:
                     return missing
-            copies = [copy for copy in (self._answering, *self._nearer) if copy is not None]
+            copies = self._copies
             ready = wait([self._upstream, *[copy.connection for copy in copies]])
             if self._upstream in ready:
                 try:
@@ -244,55 +247,61 @@ class _Point:
                 if copy.connection in ready:
                     self._hear(copy)
 
+    @property
+    def _copies(self) -> list[_Copy]:
+        """All that there are."""
+        others = [] if self._asked is None or self._asked in self._nearer else [self._asked]
+        return [*others, *self._nearer]
+
     def _missing(self) -> frozenset[int]:
         """What no copy is near to and one should be; none if there is nothing. Ends copies that nobody needs."""
-        aims = [part | self._kept for part in self._parts]
-        wanted = [aim for aim in aims if aim != self._before and aim not in self._failed]
-        if not any(aim.issuperset(self._last) for aim in wanted) and self._last not in self._failed:
+        wanted = [aim for part in self._parts if self._is_apart(aim := part | self._kept)]
+        if self._is_apart(self._last) and not any(aim.issuperset(self._last) for aim in wanted):
             wanted.insert(0, self._last)
         for copy in [copy for copy in self._nearer if copy.before not in wanted]:
             self._end(copy)
         near = [copy.before for copy in self._nearer]
-        return next((aim for aim in wanted if aim not in near and aim != self._before), frozenset())
+        return next((aim for aim in wanted if aim not in near), frozenset())
+
+    def _is_apart(self, functions: frozenset[int]) -> bool:
+        """Whether a copy may get nearer to some functions than this process."""
+        return functions not in (frozenset(), self._before) and functions not in self._failed
 
     def _hear(self, copy: _Copy) -> None:
         """A copy says something, or has failed."""
         try:
             reply = msgspec.msgpack.decode(copy.connection.recv_bytes(), type=Reply)
         except (EOFError, OSError):
-            reply = Answer(self._number, None)
+            if copy is self._asked:
+                self._tell(Answer(self._number, None))
             self._failed.add(copy.before)
-            is_wanted = copy in (self._answering, self._asked)
             self._end(copy)
-            if not is_wanted:
-                return
+            return
         if isinstance(reply, Ready):
             copy.free = frozenset(reply.free)
             return
         self._tell(reply)
-        if copy is self._answering:
+        if reply.number != self._number:
+            return
+        if copy not in self._nearer:
             self._end(copy)
-        elif reply.number == self._number:
-            self._asked = None
+        self._asked = None
 
     def _end(self, copy: _Copy) -> None:
         copy.end()
-        if copy is self._answering:
-            self._answering = None
-        else:
+        if copy in self._nearer:
             self._nearer.remove(copy)
-            self._asked = None if copy is self._asked else self._asked
+        if copy is self._asked:
+            self._asked = None
 
     def _copied(self) -> _Copy | None:
         """Copy this process; None in the copy, which answers to this one."""
         made = _copied()
         if isinstance(made, _Copy):
             return made
-        for copy in (self._answering, *self._nearer):
-            if copy is not None:
-                copy.connection.close()
-        self._upstream.close()
-        self._upstream, self._answering, self._asked, self._nearer = made, None, None, []
+        for connection in (self._upstream, *[copy.connection for copy in self._copies]):
+            connection.close()
+        self._upstream, self._asked, self._nearer = made, None, []
         return None
 
     def _put_in_place(self, m: Machine, change: Change) -> None:

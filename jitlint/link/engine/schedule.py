@@ -71,8 +71,8 @@ class Schedule:
         return fn.id in self._waiting or (self._due is not None and fn.id not in self._due)
 
     def due(self, functions: Sequence[FuncInfo]) -> list[FuncInfo]:
-        """Those that are not passed over, by the numbers that they have in the list. What waits for changes is copied when it is
-        only looked at: nothing else is."""
+        """Those of all functions, in the order of their numbers, that are not passed over; others are not even touched, as in a copy
+        of a process that costs as much as to change them."""
         if self._due is None and not self._waiting:
             return list(functions)
         numbers = range(len(functions)) if self._due is None else sorted(n for n in self._due if n >= 0)

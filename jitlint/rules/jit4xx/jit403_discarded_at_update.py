@@ -25,9 +25,10 @@ So with all that makes a new value in the place of an old one: `optax.apply_upda
 function of the project that does nothing but give another version of its argument, and in traced code with any that only
 computes. In tests and benchmarks, and in a `try`, such a call may be made to see that it runs, and nothing is said.
 
-What has a name may be lost as well: a function ends with `column = column.at[i].set(v)`, and nothing reads `column`; `batch_stats` is computed and read nowhere, and `state.apply_gradients(grads=grads)` goes on
-with the old `state.batch_stats`; or each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the
-old `opt_state`. Who means that says so with an underscore in the first case, and makes the state in the loop in the second.
+What has a name may be lost as well: a function ends with `column = column.at[i].set(v)`, and nothing reads `column`; or
+`batch_stats` is computed and read nowhere, and `state.apply_gradients(grads=grads)` goes on with the old `state.batch_stats`; or
+each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the old `opt_state`. Who means that says so
+with an underscore in the first two cases, and makes the state in the loop in the third.
 """,
     instead="""\
 Keep the result:

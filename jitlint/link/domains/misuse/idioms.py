@@ -5,7 +5,6 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
-from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Func, Inst, Mod, S, Tree, Tup, Value
 from jitlint.link.domains.misuse import helpers, successors
 from jitlint.link.engine import evaluator, scopes
@@ -14,6 +13,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax import train_states
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values import paths
+from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
@@ -37,37 +37,18 @@ def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> N
 
 def never_read(m: Machine, f: Frame, statement: ir.Assign, value: Value) -> None:
     """Record ``column = column.at[i].set(v)`` in a function that does nothing else with the name: what it stood for does not change."""
-    node, target = statement.value, statement.targets[0]
-    if (
-        type(node) is not ir.Call
-        or type(node.func) is not ir.Attr
-        or type(target) is not ir.Name
-        or f.fn is None
-    ):
+    node, targets = statement.value, statement.targets
+    if type(node) is not ir.Call or type(node.func) is not ir.Attr or f.fn is None or len(targets) != 1:
         return
     base = helpers.updated_at(m, node.func) if _updates(m, node.func.name) else None
-    if len(statement.targets) != 1 or type(base) is not ir.Name or base.id != target.id or value is NONE:
+    if type(base) is not ir.Name or not ir_walk.same_text(targets[0], base) or value is NONE:
         return
-    fn, name = f.fn, target.id
-    elsewhere = {*fn.captured, *fn.node.global_names, *fn.node.nonlocal_names}
-    if (
-        name in elsewhere
-        or name.startswith("_")
-        or _is_only_run(m, f, statement)
-        or not _has_no_references(f)
-    ):
+    name, function = base.id, f.fn.node
+    elsewhere = name in function.global_names or name in function.nonlocal_names
+    if elsewhere or name.startswith("_") or derivatives.is_read(f.fn, name, node):
         return
-    if not _reads(fn, name, node):
+    if _has_no_references(f) and not _is_only_run(m, f, statement):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name, unread=name)
-
-
-def _reads(fn: FuncInfo, name: str, but: ir.Node) -> bool:
-    """Whether a function does something with a variable beside binding it, and beside what one expression does."""
-    own = {id(part) for part in ir_walk.nodes(but)}
-    for part in fn.parts:
-        targets = part.targets if type(part) is ir.Assign else [part.target] if type(part) is ir.For else []
-        own.update(id(target) for target in ir_walk.bound_names(targets))
-    return any(type(part) is ir.Name and part.id == name and id(part) not in own for part in fn.parts)
 
 
 def _made_for_nobody(m: Machine, f: Frame, statement: ir.ExprStmt, node: ir.Call, value: Value) -> None:

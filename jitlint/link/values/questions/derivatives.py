@@ -10,7 +10,7 @@ from jitlint.infer.values import Py, Xform
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name
+from jitlint.link.tables.ir_walk import bound_names, last_name, nodes
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.syntax import ir
@@ -43,13 +43,15 @@ def bindings(fn: FuncInfo | None, name: str) -> list[ir.Assign]:
     ]
 
 
-def is_read(fn: FuncInfo, name: str) -> bool:
-    """Whether a function, or one inside it, does something with a variable besides binding it."""
-    bound = {
-        id(target) for part in fn.parts if type(part) is ir.Assign for target in bound_names(part.targets)
-    }
+def is_read(fn: FuncInfo, name: str, but: ir.Node | None = None) -> bool:
+    """Whether a function, or one inside it, does something with a variable besides binding it. but: an expression that does not
+    count."""
+    aside = {id(part) for part in nodes(but)} if but is not None else set()
+    for part in fn.parts:
+        targets = part.targets if type(part) is ir.Assign else [part.target] if type(part) is ir.For else []
+        aside.update(id(target) for target in bound_names(targets))
     named = (part for part in fn.parts if type(part) is ir.Name and part.id == name)
-    return name in fn.captured or any(id(part) not in bound for part in named)
+    return name in fn.captured or any(id(part) not in aside for part in named)
 
 
 def only_binding(fn: FuncInfo | None, name: str) -> ir.Assign | None:
