@@ -49,6 +49,7 @@ class Misuse(Domain[None]):
         self._lost: stale.Known = {}
         self._questions: absent.Questions = {}
         self._never_wide = wide.NeverOn(m)
+        self._builders = frozen.Builders(m)
         self._uncompared = uncompared.Uncompared()
         self._metadata: set[tuple[int, str]] = set()
 
@@ -136,7 +137,7 @@ class Misuse(Domain[None]):
     def on_store(self, f: Frame, store: Store) -> None:
         """A field or an element is assigned."""
         if store.kind in ("attribute", "field", "library"):
-            frozen.stored(self.m, f, store)
+            frozen.stored(self.m, f, store, self._builders)
         else:
             lent.stored(self.m, f, store)
 

@@ -2,35 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import ExtInst, Inst, Tup
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
 
 _BUILDING: Final = Slot[frozenset[int]](inherited=True)
 """Objects under construction, by identity."""
+
+_STARTED: Final = Slot[tuple[int, str]](inherited=True)
+"""The object of a method that was started by no code of the project, by identity, and the name of the method."""
 
 _BUILDERS: Final = frozenset({"__init__", "__post_init__", "__setup__", "setup", "__setstate__", "__new__"})
 _OPEN_WHILE_BUILT: Final = frozenset({"eqx", "linen"})
 _ALWAYS: Final = frozenset({"struct"})
 
 
+class Builders:
+    """The methods that constructors of the project call on what they build, found when somebody asks."""
+
+    def __init__(self, m: Machine) -> None:
+        self._m = m
+        self._names: set[str] | None = None
+
+    def call(self, name: str) -> bool:
+        """Whether some constructor calls a method of this name, or another one does that it calls."""
+        if self._names is None:
+            named: dict[str, list[FuncInfo]] = {}
+            for fn in self._m.functions:
+                named.setdefault(fn.name, []).append(fn)
+            self._names, waiting = set(), [*_BUILDERS]
+            while waiting:
+                found = {other for fn in named.get(waiting.pop(), ()) for other in _own_calls(fn)}
+                waiting += found - self._names
+                self._names |= found
+        return name in self._names
+
+
+def _own_calls(fn: FuncInfo) -> Iterator[str]:
+    """The methods that a method calls on its own object."""
+    receiver = fn.node.params[0].name if fn.node.params else ""
+    calls = (part.func for part in fn.parts if type(part) is ir.Call)
+    for func in calls:
+        if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == receiver:
+            yield func.name
+
+
 def entered(f: Frame, inner: Frame) -> None:
     """What a constructor and all that it calls do to its object is building."""
-    around = _BUILDING.of(f)
-    if inner.fn is not None and inner.fn.name in _BUILDERS and inner.scope.vars:
-        around = (around or frozenset()) | {id(next(iter(inner.scope.vars.values())))}
+    if inner.fn is None or not inner.scope.vars:
+        return
+    around, receiver = _BUILDING.of(f), id(next(iter(inner.scope.vars.values())))
+    if inner.fn.name in _BUILDERS:
+        around = (around or frozenset()) | {receiver}
     if around:
         _BUILDING.put(inner, around)
+    started = (receiver, inner.fn.name) if f.fn is None else _STARTED.of(f)
+    if started:
+        _STARTED.put(inner, started)
 
 
-def stored(m: Machine, f: Frame, store: Store) -> None:
+def stored(m: Machine, f: Frame, store: Store, builders: Builders) -> None:
     """An attribute is assigned: is the object one that refuses that."""
     owner = store.owner
     if type(owner) is Tup and owner.cls is not None:
@@ -39,9 +79,16 @@ def stored(m: Machine, f: Frame, store: Store) -> None:
         if owner.dotted in lexicon().types.frozen and not store.form:
             _report(m, f, store, owner.dotted)
     elif type(owner) is Inst and not store.form and (store.key is None or isinstance(store.key, str)):
-        building = id(owner) in (_BUILDING.of(f) or ())
+        building = id(owner) in (_BUILDING.of(f) or ()) or _is_part_of_building(f, owner, builders)
         if (f.world.level or owner.cls.pytree) and _is_frozen(owner.cls, store.key or "", building):
             _report(m, f, store, owner.cls.name)
+
+
+def _is_part_of_building(f: Frame, owner: Inst, builders: Builders) -> bool:
+    """Whether this runs because a method was started by itself that a constructor calls as well."""
+    started = _STARTED.of(f)
+    open_then = owner.cls.role in _OPEN_WHILE_BUILT
+    return open_then and started is not None and started[0] == id(owner) and builders.call(started[1])
 
 
 def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:
