@@ -79,13 +79,15 @@ def stored(m: Machine, f: Frame, store: Store, builders: Builders) -> None:
         if owner.dotted in lexicon().types.frozen and not store.form:
             _report(m, f, store, owner.dotted)
     elif type(owner) is Inst and not store.form and (store.key is None or isinstance(store.key, str)):
-        building = id(owner) in (_BUILDING.of(f) or ()) or _is_part_of_building(f, owner, builders)
-        if (f.world.level or owner.cls.pytree) and _is_frozen(owner.cls, store.key or "", building):
+        traced = f.world.level or owner.cls.pytree
+        if traced and _is_frozen(owner.cls, store.key or "", _is_built(f, owner, builders)):
             _report(m, f, store, owner.cls.name)
 
 
-def _is_part_of_building(f: Frame, owner: Inst, builders: Builders) -> bool:
-    """Whether this runs because a method was started by itself that a constructor calls as well."""
+def _is_built(f: Frame, owner: Inst, builders: Builders) -> bool:
+    """Whether a constructor is at work, or a method that was started by itself and that a constructor calls too."""
+    if id(owner) in (_BUILDING.of(f) or ()):
+        return True
     started = _STARTED.of(f)
     open_then = owner.cls.role in _OPEN_WHILE_BUILT
     return open_then and started is not None and started[0] == id(owner) and builders.call(started[1])
