@@ -124,7 +124,7 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
         pair = (id(a), id(b))
         found = known.get(pair)
         if found is None or found[0] < depth:
-            found = known[pair] = (depth, a, b, _merge_containers(a, b, depth, known))
+            found = known[pair] = (depth, a, b, _one_of(a, b, _merge_containers(a, b, depth, known)))
         return found[3]
     return a if freeze(a) == freeze(b) else None
 
@@ -246,6 +246,19 @@ def _joined(a: int, b: int) -> int:
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})
 
 
+_MOST_BOXES: Final = 64
+"""Of so many boxes a value may be one and reach all of them by what is stored into it."""
+
+
+def _one_of(a: Any, b: Any, merged: Any) -> Value | None:
+    """What two boxes have in common, which knows that it is one of them."""
+    if merged is not None and type(merged) is not Tup:
+        boxes = {id(box): box for one in (a, b) for box in (one, *one.one_of)}
+        merged.one_of = tuple(boxes.values())[:_MOST_BOXES]
+    out: Value | None = merged
+    return out
+
+
 def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None:
     if type(a) is Tup:
         if a.cls is not b.cls or len(a.items) != len(b.items):
@@ -293,15 +306,6 @@ def _join_optional(a: Value | None, b: Value | None, depth: int, known: _Known) 
     if a is None:
         return b
     return a if b is None else _join(a, b, depth, known)
-
-
-def put_rest(target: Map, key: Value | None, value: Value) -> None:
-    """Store under an unknown key, of which perhaps the kind is known."""
-    if target.rest is None:
-        target.rest, target.key = value, key
-    else:
-        target.rest = join(target.rest, value)
-        target.key = None if target.key is None or key is None else join(target.key, key)
 
 
 def seq_element(value: Any) -> Value | None:

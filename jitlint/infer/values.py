@@ -202,10 +202,10 @@ class Seq(Value):
     """A list, set, tuple of unknown length, iterator or generator.
 
     items: the elements when all are known, else None and ``rest`` is the join of what may be inside (None:
-    nothing known to be inside). kind: list, set, frozenset, tuple, iter, range, deque.
+    nothing known to be inside). kind: list, set, frozenset, tuple, iter, range, deque. one_of: the boxes of which this is one.
     """
 
-    __slots__ = ("items", "kind", "level", "rest", "token")
+    __slots__ = ("items", "kind", "level", "one_of", "rest", "token")
 
     def __init__(
         self,
@@ -220,6 +220,7 @@ class Seq(Value):
         self.rest = rest
         self.level = level
         self.token = token
+        self.one_of: tuple[Seq, ...] = ()
 
     def __repr__(self) -> str:
         return f"{self.kind}{self.items if self.items is not None else [self.rest, '*']}"
@@ -227,10 +228,10 @@ class Seq(Value):
 
 class Map(Value):
     """A dict. entries: constant key to value. rest: join of the values under unknown keys, or None. key: the join of these
-    keys, None when nothing is known of them. odd: it is a plain one, written with keys that have no order.
+    keys, None when nothing is known of them. odd: it is a plain one, written with keys that have no order. one_of: see `Seq`.
     """
 
-    __slots__ = ("entries", "key", "level", "odd", "open", "rest", "token")
+    __slots__ = ("entries", "key", "level", "odd", "one_of", "open", "rest", "token")
 
     def __init__(
         self,
@@ -247,15 +248,16 @@ class Map(Value):
         self.token = token
         self.open = rest is not None
         self.odd = False
+        self.one_of: tuple[Map, ...] = ()
 
     def __repr__(self) -> str:
         return f"Map{self.entries}{'+' + repr(self.rest) if self.rest is not None else ''}"
 
 
 class Inst(Value):
-    """An instance of a class of the project. ``open``: it may have more attributes. born: when made; like: see `objects`."""
+    """An instance of a class of the project. ``open``: it may have more attributes. born: when made; like: see `objects`; one_of: `Seq`."""
 
-    __slots__ = ("attrs", "born", "cls", "level", "like", "modes", "open", "token", "why")
+    __slots__ = ("attrs", "born", "cls", "level", "like", "modes", "one_of", "open", "token", "why")
 
     def __init__(
         self,
@@ -273,6 +275,7 @@ class Inst(Value):
         self.born = self.modes = 0
         self.why = ""
         self.like: Inst | None = None
+        self.one_of: tuple[Inst, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self.cls.qualname} {self.attrs}>"
@@ -457,8 +460,7 @@ class Super(Value):
     __slots__ = ("cls", "recv")
 
     def __init__(self, cls: ClassInfo, recv: Value) -> None:
-        self.cls = cls
-        self.recv = recv
+        self.cls, self.recv = cls, recv
 
 
 class SliceVal(Value):
@@ -467,9 +469,7 @@ class SliceVal(Value):
     __slots__ = ("hi", "lo", "step")
 
     def __init__(self, lo: Value | None, hi: Value | None, step: Value | None) -> None:
-        self.lo = lo
-        self.hi = hi
-        self.step = step
+        self.lo, self.hi, self.step = lo, hi, step
 
 
 class Union(Value):

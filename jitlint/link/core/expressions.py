@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer import changes
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join
 from jitlint.infer.values import (
@@ -328,7 +329,7 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
         key = evaluate(m, f, key_node)
         value = evaluate(m, f, value_node)
         hashing.hashed(m, f, key_node.at, key, "dict key")
-        subscripts.put(out, key, value, strong=True)
+        changes.put(out, key, value, strong=True)
     out.odd = sorting.clash(out) is not None
     return out
 
@@ -431,7 +432,7 @@ def _comp_unrolled(m: Machine, f: Frame, node: ir.Comp, items: list[Value]) -> V
         iteration.bind(m, f, node.fors[0].target, item)
         value = evaluate(m, f, node.elt)
         if node.kind == "dict":
-            subscripts.put(result, value, evaluate(m, f, node.value), strong=True)
+            changes.put(result, value, evaluate(m, f, node.value), strong=True)
         else:
             out.append(value)
     return result if node.kind == "dict" else Seq(_kind(node), out, None, f.world.level, None)

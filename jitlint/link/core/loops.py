@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from jitlint.infer import changes
 from jitlint.infer.freezing import freeze
 from jitlint.infer.values import UNKNOWN, Inst, Map, Seq, Tup, Value
 from jitlint.link.core import branches, counters, field_loops, turns, unlike
@@ -213,7 +214,19 @@ def _turns(
         m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
     if exits is not None and counts is not None:
         counts.end(exits, bool(f.breaks))
+    if exits is not None and exits is not start and not certain:
+        exits = _with_starts(start, exits)
     return before, exits
+
+
+def _with_starts(start: _Variables, exits: _Variables) -> _Variables:
+    """A variable that goes down into a dict may still be where it began: what is stored into it then arrives there as well."""
+    found = {
+        name: changes.reaching_too(value, inner)
+        for name, value in start.items()
+        if type(value) is Map and type(inner := exits.get(name)) is Map and changes.holds(value, inner)
+    }
+    return {**exits, **found} if found else exits
 
 
 def _has_one_item(iterable: Value) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer import changes
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.grounds import at_most
 from jitlint.infer.keys import USES
@@ -177,7 +178,7 @@ def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Val
         if items is not None and left.items is not None and left.token is f.token:
             left.items.extend(items)
         elif items != []:
-            subscripts.widen(left, element)
+            changes.widen(left, element)
         return left
     value = operators.binary(m, f, node.at, node.op, left, right)
     return m.domains.on_operator(f, ir.BinOp(node.at, node.op, node.target, node.value), (left, right), value)

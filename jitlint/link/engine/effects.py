@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jitlint.infer.lattice import join, seq_element
+from jitlint.infer.changes import put_rest
+from jitlint.infer.lattice import join, joined, seq_element
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
@@ -70,19 +71,23 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
     """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
     same = {id(old): bound[name] for name, old in effects.boxes if name in bound}
     for name, (contents, rest) in effects.changed.items():
-        box: Any = bound.get(name)
-        strong = box.token is f.token
-        if type(box) is Inst:
-            _put(f, box.attrs, _renamed(contents, rename), strong, same, effects.whole)
-            box.open = box.open or rest
-        elif type(box) is Map:
-            _put(f, box.entries, _renamed(contents, rename), strong, same, effects.whole)
-            box.rest, box.key = rest
-        elif type(box) is Seq and strong and effects.whole:
-            box.items, box.rest = None if contents is None else list(contents), rest
-        elif type(box) is Seq:
-            parts = [v for v in (seq_element(box), seq_element(Seq("list", contents, rest))) if v is not None]
-            box.items, box.rest = None, join(parts[0], parts[-1]) if parts else None
+        given: Any = bound.get(name)
+        for box in (given, *given.one_of) if isinstance(given, (Inst, Map, Seq)) else ():
+            strong = box.token is f.token and box is given
+            if type(box) is Inst:
+                _put(f, box.attrs, _renamed(contents, rename), strong, same, effects.whole)
+                box.open = box.open or rest
+            elif type(box) is Map:
+                _put(f, box.entries, _renamed(contents, rename), strong, same, effects.whole)
+                if box is given:
+                    box.rest, box.key = rest
+                elif rest[0] is not None:
+                    put_rest(box, rest[1], rest[0])
+            elif strong and effects.whole:
+                box.items, box.rest = None if contents is None else list(contents), rest
+            else:
+                parts = [seq_element(box), seq_element(Seq("list", contents, rest))]
+                box.items, box.rest = None, joined([part for part in parts if part is not None])
 
 
 _REACH: Final = 3

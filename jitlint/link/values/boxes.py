@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from jitlint.infer.lattice import joined, or_unknown, put_rest, seq_element
+from jitlint.infer import changes
+from jitlint.infer.lattice import joined, or_unknown
 from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     NO_CONST,
@@ -115,11 +116,6 @@ def copy_box(f: Frame, box: Seq | Map) -> Value:
     return make_seq(f, box.kind, None if box.items is None else list(box.items), box.rest)
 
 
-def forget_length(box: Seq) -> None:
-    """From now on the sequence holds any number of what it may hold."""
-    box.rest, box.items = seq_element(box), None
-
-
 def add_items(f: Frame, box: Seq, values: list[Value], index: int | None) -> None:
     """Put values before a known index (None: somewhere)."""
     values = [fitting(box, value) for value in values]
@@ -128,15 +124,15 @@ def add_items(f: Frame, box: Seq, values: list[Value], index: int | None) -> Non
         items[index:index] = values
         return
     for value in values:
-        subscripts.widen(box, value)
+        changes.widen(box, value)
     if not values:
-        forget_length(box)
+        changes.forget_length(box)
 
 
 def put(m: Machine, f: Frame, at: int, box: Map, key: Value, value: Value) -> None:
     """``box[key] = value`` without the checks of the key."""
     m.domains.on_store(f, Store(at, "element", box, None, value))
-    subscripts.put(box, key, value, strong=owned(f, box))
+    changes.put(box, key, value, strong=owned(f, box))
 
 
 def put_all(m: Machine, f: Frame, at: int, box: Map, source: Value) -> None:
@@ -243,19 +239,12 @@ def entries_for(obj: Map, index: Value) -> Map:
     return Map(fitting, obj.rest, obj.level, obj.token, obj.key)
 
 
-def lose(f: Frame, box: Map, key: Value) -> None:
-    """A dict loses a key that it has: for certain, or perhaps; then its value is one that is there under some key."""
-    value = box.entries.pop(const_of(key))
-    if not owned(f, box):
-        put_rest(box, key, value)
-
-
 def remove(m: Machine, f: Frame, at: int, target: Map | Seq, index: Value) -> None:
     """``del target[index]`` of a container."""
     if isinstance(target, Seq):
         emit_convert(m, f, at, index, "index", "list deletion")
-        target.rest, target.items = seq_element(target), None
+        changes.forget_length(target)
         return
     hashing.hashed(m, f, at, index, "dict key")
     if type(index) is Py and index.const in target.entries:
-        lose(f, target, index)
+        changes.lose(target, index, strong=owned(f, target))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from jitlint.infer.lattice import join, put_rest
+from jitlint.infer.changes import put_rest
+from jitlint.infer.lattice import join
 from jitlint.infer.values import FRESH, NO_CONST, SETS, UNKNOWN, Map, Py, Seq, Tup, Value
 from jitlint.link.engine import budgets
 

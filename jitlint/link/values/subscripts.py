@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer import changes
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.grounds import RULED, SEEN, weaken
-from jitlint.infer.lattice import anonymous, join, put_rest, seq_element
+from jitlint.infer.lattice import anonymous, join, seq_element
 from jitlint.infer.mappings import MAPPINGS
-from jitlint.infer.sizes import fitting
 from jitlint.infer.values import (
     FRESH,
     NO_CONST,
@@ -32,6 +32,7 @@ from jitlint.infer.values import (
     Union,
     Value,
     alternatives,
+    const_of,
 )
 from jitlint.link.engine import evaluator, events
 from jitlint.link.engine.domain import Store
@@ -347,33 +348,15 @@ def _map_item(obj: Map, index: Value) -> Value:
     return any_item(boxes.entries_for(obj, index))
 
 
-def put(target: Map, key: Value, value: Value, strong: bool) -> None:
-    """Store under a key; unknown keys go to ``rest``."""
-    value = fitting(target, value)
-    if type(key) is Py and isinstance(key.const, (str, int, float, bool, type(None))):
-        old = target.entries.get(key.const)
-        target.entries[key.const] = value if old is None or strong else join(old, value)
-    else:
-        put_rest(target, None if key is UNKNOWN else key, value)
-
-
 def update_map(target: Map, source: Value) -> None:
     """``target.update(source)`` and ``{**source}``."""
     for alt in alternatives(source):
         if type(alt) is Map:
             target.entries.update(alt.entries)
             if alt.rest is not None:
-                put_rest(target, alt.key, alt.rest)
+                changes.put_rest(target, alt.key, alt.rest)
         else:
-            put_rest(target, None, any_item(alt))
-
-
-def widen(target: Seq, value: Value) -> None:
-    """From now on the sequence holds this value somewhere."""
-    value = fitting(target, value)
-    old = seq_element(target)
-    target.items = None
-    target.rest = value if old is None else join(old, value)
+            changes.put_rest(target, None, any_item(alt))
 
 
 def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str) -> None:
@@ -424,7 +407,7 @@ def _store_in_dict(
     old = obj.entries.get(index.const) if type(index) is Py else None
     m.domains.on_store(f, Store(at, "element", obj, index, value, old))
     if not m.tells_nothing(f, value):
-        put(obj, index, value, strong=certain and obj.token is f.token)
+        changes.put(obj, index, value, strong=certain and obj.token is f.token)
 
 
 def _store_in_sequence(
@@ -433,12 +416,7 @@ def _store_in_sequence(
     if emit_convert(m, f, at, index, "index", "list assignment"):
         return
     m.domains.on_store(f, Store(at, "element", obj, index, value))
-    const = index.const if type(index) is Py else NO_CONST
-    if obj.items is not None and type(const) is int and -len(obj.items) <= const < len(obj.items):
-        old = obj.items[const]
-        obj.items[const] = value if certain and obj.token is f.token else join(old, value)
-    else:
-        widen(obj, value)
+    changes.put_at(obj, const_of(index), value, strong=certain and obj.token is f.token)
 
 
 def _store_in_place(

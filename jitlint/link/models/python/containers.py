@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.changes import forget_length, lose
 from jitlint.infer.lattice import join, joined, or_unknown, parts, seq_element
 from jitlint.infer.values import (
     INT,
@@ -29,7 +30,6 @@ from jitlint.infer.values import (
     const_of,
     py,
 )
-from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
@@ -37,15 +37,12 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python.python_sequences import advance, sort_items
 from jitlint.link.models.python.pytree_methods import call_pytree_method
 from jitlint.link.models.python.text_methods import call_text_method
-from jitlint.link.tables.ir_walk import same_text
 from jitlint.link.values import attributes, hashing, operators, paths, subscripts
 from jitlint.link.values.boxes import (
     add_items,
     argument,
     const_int,
     copy_box,
-    forget_length,
-    lose,
     make_map,
     make_seq,
     owned,
@@ -308,7 +305,7 @@ def _map_pop(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     if found is None:
         return or_unknown(default)
     if _exactly(box, key):
-        lose(f, box, key)
+        lose(box, key, strong=owned(f, box))
         return found
     return found if default is None else join(found, default)
 
@@ -318,20 +315,10 @@ def _setdefault(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     hashing.hashed(m, f, at, key, "dict key")
     if _exactly(box, key):
         return box.entries[const_of(key)]
-    default = UNKNOWN if _goes_down(f, at) else args.get(1, "") or NONE
+    default = args.get(1, "") or NONE
     found = _present(box, key)
     put(m, f, at, box, key, default)
-    return default if found is None else join(found, default)
-
-
-def _goes_down(f: Frame, at: int) -> bool:
-    """Whether a call takes the place of what it is called on, ``node = node.setdefault(name, {})``: who does that in turns puts
-    something into a dict of which nobody knows how deep it lies."""
-    node = surroundings.statement(f)
-    if type(node) is not ir.Assign or type(node.value) is not ir.Call or node.value.at != at:
-        return False
-    func = node.value.func
-    return type(func) is ir.Attr and any(same_text(target, func.obj) for target in node.targets)
+    return default if found is None else or_unknown(_present(box, key))
 
 
 def _items(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
@@ -388,7 +375,7 @@ def _map_clear(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     if owned(f, box):
         box.entries, box.rest, box.key = {}, None, None
     for key in list(box.entries):
-        lose(f, box, py(key))
+        lose(box, py(key), strong=owned(f, box))
     return NONE
 
 

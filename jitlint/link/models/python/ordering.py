@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.infer.changes import forget_length
 from jitlint.infer.lattice import join, joined, or_unknown, seq_element
 from jitlint.infer.values import NONE, Py, Seq, Value, alternatives
 from jitlint.link.engine import evaluator
@@ -17,7 +18,7 @@ from jitlint.link.models.python.builtin_calls import Handler
 from jitlint.link.models.python.containers import call_method
 from jitlint.link.models.python.python_sequences import order
 from jitlint.link.values import operators
-from jitlint.link.values.boxes import argument, forget_length, make_seq, spread
+from jitlint.link.values.boxes import argument, make_seq, spread
 
 
 def _push(m: Machine, f: Frame, at: int, args: Args) -> Value:

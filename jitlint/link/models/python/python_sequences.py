@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.infer.changes import forget_length
 from jitlint.infer.counted import LONGEST, ranging
 from jitlint.infer.events import Convert
 from jitlint.infer.lattice import join, joined, or_unknown, seq_element
@@ -41,7 +42,6 @@ from jitlint.link.values.boxes import (
     collect,
     const_int,
     each,
-    forget_length,
     is_array,
     make_map,
     make_seq,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.changes import forget_length
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.lattice import join, joined, or_unknown
 from jitlint.infer.values import (
@@ -61,7 +62,6 @@ from jitlint.link.values.boxes import (
     const_text,
     copy_box,
     each,
-    forget_length,
     make_map,
     make_seq,
     put,

@@ -1,0 +1,122 @@
+"""What storing makes of a list or a dict, and of the boxes of which it may be one (layer: ``infer``).
+
+Two boxes that meet where ways of the program come together are one from there on. Who stores into that one stores into
+one of the two: each of them then perhaps holds what was stored.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from jitlint.infer.lattice import join, parts, seq_element, traced_level
+from jitlint.infer.sizes import fitting
+from jitlint.infer.values import UNKNOWN, Inst, Map, Py, Seq, Value, alternatives, const_of
+
+_DEEP: Final = 3
+"""So deep one dict is looked for in another one."""
+
+_NAMES: Final = (str, int, float, bool, type(None))
+
+
+def put(target: Map, key: Value, value: Value, strong: bool) -> None:
+    """Store under a key; unknown keys go to ``rest``. strong: whatever was there is gone."""
+    for box in target.one_of:
+        _put_perhaps(box, key, reaching(box, value))
+    value = fitting(target, value)
+    if _is_name(key):
+        name = const_of(key)
+        old = target.entries.get(name)
+        target.entries[name] = value if old is None or strong else join(old, value)
+    else:
+        put_rest(target, None if key is UNKNOWN else key, value)
+
+
+def put_rest(target: Map, key: Value | None, value: Value) -> None:
+    """Store under an unknown key, of which perhaps the kind is known."""
+    if target.rest is None:
+        target.rest, target.key = value, key
+    else:
+        target.rest = join(target.rest, value)
+        target.key = None if target.key is None or key is None else join(target.key, key)
+
+
+def lose(target: Map, key: Value, strong: bool) -> None:
+    """A dict loses a key that it has: for certain, or perhaps; then its value is one that is there under some key."""
+    for box in target.one_of:
+        if const_of(key) in box.entries:
+            lose(box, key, strong=False)
+    value = target.entries.pop(const_of(key))
+    if not strong:
+        put_rest(target, key, value)
+
+
+def put_at(target: Seq, index: object, value: Value, strong: bool) -> None:
+    """Store in a place of a sequence; anything but a number: somewhere. strong: what was there is gone."""
+    for box in target.one_of:
+        put_at(box, index, reaching(box, value), strong=False)
+    items = target.items
+    if items is not None and type(index) is int and -len(items) <= index < len(items):
+        items[index] = value if strong else join(items[index], value)
+    else:
+        _widen(target, value)
+
+
+def widen(target: Seq, value: Value) -> None:
+    """From now on the sequence holds this value somewhere."""
+    for box in target.one_of:
+        _widen(box, reaching(box, value))
+    _widen(target, value)
+
+
+def forget_length(target: Seq) -> None:
+    """From now on the sequence holds any number of what it may hold."""
+    for box in (target, *target.one_of):
+        box.rest, box.items = seq_element(box), None
+
+
+def set_perhaps(box: Inst, name: str, value: Value, known: Value | None) -> None:
+    """Set an attribute of an object that may be another one. known: what its class has under the name."""
+    old = box.attrs.get(name) or known
+    box.attrs[name] = UNKNOWN if old is None else join(old, reaching(box, value))
+
+
+def reaching(box: Seq | Map | Inst, value: Value) -> Value:
+    """What arrives in one of the boxes of which another is one: a tracer that outlives its trace is blamed at the store, and no
+    tracer of who reads it later."""
+    return UNKNOWN if traced_level(value) > box.level else value
+
+
+def holds(outer: Map, inner: Map, depth: int = _DEEP) -> bool:
+    """Whether a dict is inside another one, or one that it may be."""
+    meant = (inner, *inner.one_of)
+    below = [alt for part in parts(outer) for alt in alternatives(part) if type(alt) is Map]
+    if any(part is box for part in below for box in meant):
+        return True
+    return depth > 1 and any(holds(part, inner, depth - 1) for part in below)
+
+
+def reaching_too(outer: Map, inner: Map) -> Map:
+    """The inner dict, as far as its contents go; what is stored into it perhaps arrives in the outer one."""
+    out = Map(dict(inner.entries), inner.rest, inner.level, None, inner.key)
+    out.one_of = (inner, *inner.one_of, outer)
+    return out
+
+
+def _put_perhaps(box: Map, key: Value, value: Value) -> None:
+    value = fitting(box, value)
+    old = box.entries.get(const_of(key)) if _is_name(key) else None
+    if old is None:
+        put_rest(box, None if key is UNKNOWN else key, value)
+    else:
+        box.entries[const_of(key)] = join(old, value)
+
+
+def _is_name(key: Value) -> bool:
+    return type(key) is Py and isinstance(key.const, _NAMES)
+
+
+def _widen(target: Seq, value: Value) -> None:
+    value = fitting(target, value)
+    old = seq_element(target)
+    target.items = None
+    target.rest = value if old is None else join(old, value)
