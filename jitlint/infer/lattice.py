@@ -17,6 +17,7 @@ from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
 from jitlint.infer.objects import NOTE, seen_as
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     FORI,
@@ -44,11 +45,16 @@ from jitlint.infer.values import (
     Union,
     Unknown,
     Value,
+    Xform,
     alternatives,
 )
 
 MAX_ALTERNATIVES: Final = 6
 
+MAX_FUNCTIONS: Final = 24
+"""So many alternatives if all of them can be called: registries from which the program chooses are longer."""
+
+_CALLABLES: Final = frozenset({Func, Bound, Class, Ext, Partial, Xform})
 
 JOIN_DEPTH: Final = 8
 
@@ -93,7 +99,19 @@ def _join(a: Value, b: Value, depth: int, known: _Known) -> Value:
         _include(alts, new, depth - 1, known)
     if len(alts) == 1:
         return alts[0]
-    return Union(tuple(alts)) if len(alts) <= MAX_ALTERNATIVES else UNKNOWN
+    few = len(alts) <= MAX_ALTERNATIVES or (len(alts) <= MAX_FUNCTIONS and all(map(_is_called, alts)))
+    return Union(tuple(alts)) if few else UNKNOWN
+
+
+def _is_called(value: Value) -> bool:
+    """Whether a value is there to be called: a function, a class, or an object with such a method."""
+    return type(value) in _CALLABLES or (type(value) is Inst and _has_call(value.cls))
+
+
+def _has_call(cls: ClassInfo) -> bool:
+    return "__call__" in cls.namespace or any(
+        type(base) is Class and base.info is not cls and _has_call(base.info) for base in cls.bases
+    )
 
 
 def _include(alts: list[Value], new: Value, depth: int, known: _Known) -> None:

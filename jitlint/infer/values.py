@@ -473,7 +473,7 @@ class SliceVal(Value):
 
 
 class Union(Value):
-    """Several alternatives, at most `MAX_ALTERNATIVES`, none of them a union or unknown."""
+    """Several alternatives, at most `MAX_ALTERNATIVES` (functions: `MAX_FUNCTIONS`), none of them a union or unknown."""
 
     __slots__ = ("alts",)
 

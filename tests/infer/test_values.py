@@ -16,6 +16,7 @@ from jitlint.infer.keys import Key, KeyUses
 from jitlint.infer.lattice import (
     JOIN_DEPTH,
     MAX_ALTERNATIVES,
+    MAX_FUNCTIONS,
     join,
     parts,
     seq_element,
@@ -194,7 +195,7 @@ def test_unknown_absorbs(a: Value) -> None:
 @given(VALUES, VALUES)
 def test_alternatives_stay_few_and_flat(a: Value, b: Value) -> None:
     found = alternatives(join(a, b))
-    assert len(found) <= MAX_ALTERNATIVES
+    assert len(found) <= MAX_ALTERNATIVES  # there are fewer functions than that
     if len(found) > 1:
         assert not any(type(one) is Union or one is UNKNOWN for one in found)
 
@@ -366,6 +367,13 @@ def test_more_alternatives_than_allowed_are_unknown() -> None:
     names = [py(letter) for letter in "abcdefg"]
     assert len(alternatives(_joined([*names[:MAX_ALTERNATIVES]]))) == MAX_ALTERNATIVES
     assert _joined([*names[: MAX_ALTERNATIVES + 1]]) is UNKNOWN
+
+
+def test_more_functions_may_be_meant() -> None:
+    functions = [Ext(f"jax.numpy.f{number}") for number in range(MAX_FUNCTIONS + 1)]
+    assert len(alternatives(_joined(functions[:-1]))) == MAX_FUNCTIONS
+    assert _joined(functions) is UNKNOWN
+    assert _joined([*functions[:MAX_ALTERNATIVES], py(1)]) is UNKNOWN
 
 
 def test_a_value_that_grows_takes_in_the_alternatives_it_covers() -> None:

@@ -6,6 +6,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import RULED, SAID, USED
 from jitlint.infer.lattice import join
+from jitlint.infer.objects import seen_as
 from jitlint.infer.program import ClassInfo, ModuleInfo
 from jitlint.infer.values import (
     INT,
@@ -31,7 +32,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.builtin_names import BUILTINS
-from jitlint.link.values import classes, pytrees
+from jitlint.link.values import classes, flattening, pytrees
 from jitlint.link.values.library_objects import is_initialiser
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
@@ -288,9 +289,21 @@ def _as_argument(func: Func, name: str, value: Value) -> Value:
     """What an annotated parameter of a staged function gets: a number of any type, an array that is used as one."""
     if type(value) is Arr and not value.host and array_ground(func.fn, name) is USED:
         return Arr(0, kind=RULED)  # said and used: two grounds that agree
+    return _as_leaves(value, MAX_DEPTH)
+
+
+def _as_leaves(value: Value, depth: int) -> Value:
+    """What is passed for an annotated value, leaf by leaf: `x: float` says little of the dtype and the rank."""
     numbers = [a for a in alternatives(value) if type(a) is Py and a.kind in pytrees.NUMBERS]
     if numbers and len(numbers) == len(alternatives(value)):
-        return Arr(0, kind=SAID)  # `x: float` says little of the dtype and the rank of what is passed
+        return Arr(0, kind=SAID)
+    if depth and type(value) is Tup and value.said:
+        return value.of([_as_leaves(item, depth - 1) for item in value.items])
+    if depth and type(value) is Inst and value.open and flattening.is_pytree(value.cls):
+        static = flattening.static_names(value)
+        return seen_as(
+            value, {k: v if k in static else _as_leaves(v, depth - 1) for k, v in value.attrs.items()}
+        )
     return value
 
 

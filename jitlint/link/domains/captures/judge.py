@@ -42,6 +42,7 @@ from jitlint.link.domains.captures.syntax import (
     constructs,
     exclusive,
     harmless,
+    is_made_here,
     only_checked,
     only_settings,
     renews,
@@ -244,7 +245,10 @@ class _Judge:
             for t, w in writes
             if t < before.time
         )
-        return not again or _brings_another(before.load, write, _is_made_by(before.call.target, write.fn))
+        if not again:
+            return True
+        made_by = _is_made_by(before.call.target, write.fn)
+        return not _is_of_another_call(before, write) and _brings_another(before.load, write, made_by)
 
     def _any_time(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write in a function that may run at any time."""
@@ -391,6 +395,16 @@ def _is_made_by(target: object, fn: FuncInfo | None) -> bool:
     """Whether each call of a function makes a staged function of its own."""
     inner = target.target if type(target) is Xform else target
     return type(inner) is Func and fn is not None and inner.scope.fn is fn
+
+
+def _is_of_another_call(before: _Read, write: Write) -> bool:
+    """Whether a function that has written before has run again, and writes what each of its calls has for itself. before: read
+    by what is called elsewhere, when that call is over."""
+    fn, caller = write.fn, before.call.fn
+    if fn is None or (caller is not None and f"{caller.qualname}.".startswith(f"{fn.qualname}.")):
+        return False
+    owner = before.load.owner
+    return owner.fn is fn if type(owner) is Scope else is_made_here(write)
 
 
 def _brings_another(load: Load, write: Write, in_one_call: bool = False) -> bool:

@@ -21,6 +21,8 @@ GLOBAL: Final = "global"
 LOCAL: Final = "local"
 PARAMETER: Final = "parameter"
 
+_DISPLAYS: Final = frozenset({ir.List, ir.Dict, ir.Set, ir.Comp})
+
 
 def harmless(write: Write) -> bool:
     """Whether the write fills a cache on first use, or belongs to something that puts the old value back."""
@@ -53,6 +55,24 @@ def root_of(write: Write) -> str:
     if any(param.name == path[0] for param in fn.node.params):
         return PARAMETER
     return LOCAL if path[0] in fn.node.local_names else GLOBAL
+
+
+def is_made_here(write: Write) -> bool:
+    """Whether the container that is written is one that the function that does so has made, in the same call."""
+    if write.fn is None or root_of(write) != LOCAL:
+        return False
+    name = _written_path(around_of(write.fn, write.statement), write, through=True)[0]
+    values = [value for node in write.fn.parts for value in _bound(node, name)]
+    return bool(values) and all(type(value) in _DISPLAYS for value in values)
+
+
+def _bound(node: ir.Node, name: str) -> Iterator[ir.Node]:
+    """What an assignment binds to a name."""
+    targets = (
+        node.targets if type(node) is ir.Assign else (node.target,) if type(node) is ir.AnnAssign else ()
+    )
+    if isinstance(node, (ir.Assign, ir.AnnAssign)) and node.value is not None:
+        yield from (node.value for target in targets if type(target) is ir.Name and target.id == name)
 
 
 def constructs(write: Write) -> bool:
