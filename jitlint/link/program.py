@@ -284,9 +284,9 @@ def _add_function(m: Machine, info: ModuleInfo, node: ir.Function) -> None:
 
 
 def _traced(m: Machine) -> list[TracedFunction]:
-    for id, function in m.traced.items():
-        found = m.statuses.get(id, {})
-        function.parameters = [
-            TracedParameter(name, status.of_parameter(kinds)) for name, kinds in found.items()
-        ]
+    for id, found in m.statuses.items():
+        if id in m.traced:
+            m.traced[id].parameters = [
+                TracedParameter(name, status.of_parameter(kinds)) for name, kinds in found.items()
+            ]
     return [m.traced[id] for id in sorted(m.traced)]

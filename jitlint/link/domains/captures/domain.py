@@ -25,6 +25,7 @@ class Captures(Domain[Remembered]):
         super().__init__(m)
         self.log = Log(m)
         self._trained: set[int] = set()
+        self._places = judge.Places()
 
     def hears_of(self, dotted: str) -> bool:
         """What gives the variables of a module other values."""
@@ -136,6 +137,10 @@ class Captures(Domain[Remembered]):
         """The length of the log."""
         return len(self.log.log)
 
+    def on_pause(self) -> None:
+        """What was logged is put in order."""
+        self._places.read(self.log.log)
+
     def finish(self) -> None:
         """Which reads are stale."""
-        judge.judge(self.m, self.log)
+        judge.judge(self.m, self.log, self._places)

@@ -66,28 +66,40 @@ class _Read:
     load: Load
 
 
-def judge(m: Machine, captures: Log) -> None:
+class Places:
+    """Which entries of a log are about which place, as far as it was read; it is read on as it grows."""
+
+    def __init__(self) -> None:
+        self.reads: defaultdict[Hashable, list[_Read]] = defaultdict(list)
+        self.writes: defaultdict[Hashable, list[tuple[int, Write]]] = defaultdict(list)
+        self._end = 0
+
+    def read(self, log: list[Entry]) -> None:
+        """Take in what is new."""
+        for time in range(self._end, len(log)):
+            entry = log[time]
+            if type(entry) is Write:
+                self.writes[_match_key(entry)].append((time + 1, entry))
+            elif type(entry) is Call:
+                for load in entry.loads.values():
+                    self.reads[_match_key(load)].append(_Read(time + 1, entry, load))
+        self._end = len(log)
+
+
+def judge(m: Machine, captures: Log, places: Places) -> None:
     """Record an event for every stale read."""
     log = captures.log
-    written = {_match_key(entry) for entry in log if type(entry) is Write}
-    reads: defaultdict[Hashable, list[_Read]] = defaultdict(list)
-    for time, entry in enumerate(log, 1):
-        if type(entry) is Call:
-            for load in entry.loads.values():
-                key = _match_key(load)
-                if key in written:
-                    reads[key].append(_Read(time, entry, load))
-    writes: defaultdict[Hashable, list[tuple[int, Write]]] = defaultdict(list)
-    for time, entry in enumerate(log, 1):
-        if type(entry) is Write and (key := _match_key(entry)) in reads:
-            writes[key].append((time, entry))
+    places.read(log)
     judged = _Judge(m, captures)
-    for key, found in reads.items():
+    for key, found in places.reads.items():
+        writes = places.writes.get(key)
+        if writes is None:
+            continue
         groups: defaultdict[Hashable, list[_Read]] = defaultdict(list)
         for read in found:
             groups[(id(read.call.target), id(read.load.owner), read.load.key)].append(read)
         for group in groups.values():
-            judged.group(group, [w for w in writes[key] if _same_place(group[0].load, w[1])])
+            judged.group(group, [w for w in writes if _same_place(group[0].load, w[1])])
     _handed(m, log)
     _large(m, log)
 
