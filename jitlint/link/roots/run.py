@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import RAISING, AnyEvent, Convert
+from jitlint.infer.events import RAISING, AnyEvent, ApiMisuse, Convert
 from jitlint.infer.evidence import array_ground, parameter_evidence
 from jitlint.infer.grounds import GUESSED, RULED, SAID, USED
 from jitlint.infer.lattice import join
@@ -221,7 +221,8 @@ def run_handed(m: Machine) -> None:
                 given = [_handed_argument(kind, state, func, i) for i, kind in enumerate(kinds)]
                 given = given[: len([p for p in func.fn.node.params if p.kind in ("pos", "any")])]
                 message = f"`{func.fn.qualname}` is handed to `{handed.name}`, which is meant to run under `jax.jit`"
-                result = run_meant(m, func, "catalogue", _level(func), message, given)
+                with m.sink.trial(_Convention(m)):
+                    result = run_meant(m, func, "catalogue", _level(func), message, given)
             if name.startswith("init"):
                 state = result
 
@@ -306,7 +307,7 @@ class _Convention:
     One that JAX would refuse at many places is not traced: nothing is said about it; what becomes of the variables of a
     module, which there are in a run of it alone, counts as one. A parameter that is turned into
     Python numbers at several places is data of the host: what it would break under a trace is not said; nor what stands
-    in a function that it calls and that waits for numbers.
+    in a function that it calls and that waits for numbers, nor that tracers lack what it asks of arrays in memory.
     """
 
     def __init__(self, m: Machine) -> None:
@@ -326,7 +327,7 @@ class _Convention:
             if type(event) is Convert and event.to in ON_PURPOSE and event.why.startswith("parameter `"):
                 places.setdefault(event.why, set()).add((event.place.module, event.place.at))
         for key, event in found.items():
-            if len(places.get(event.why, ())) < 2 and not self._is_of_host(event):
+            if len(places.get(event.why, ())) < 2 and not _asks_memory(event) and not self._is_of_host(event):
                 yield key, event
 
     def _is_of_host(self, event: AnyEvent) -> bool:
@@ -334,6 +335,11 @@ class _Convention:
         module = self.m.modules.get(event.place.module)
         named = [fn for fn in module.functions if fn.qualname == event.place.function] if module else []
         return any(fn.values and _waits(self.m, fn.values[-1]) for fn in named)
+
+
+def _asks_memory(event: AnyEvent) -> bool:
+    """Whether somebody asks for what only arrays in the memory of a device have, such as where they lie: then one expects these."""
+    return type(event) is ApiMisuse and event.problem == "concrete-only"
 
 
 def _level(func: Func) -> Confidence:
