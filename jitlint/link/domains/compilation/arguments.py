@@ -133,14 +133,24 @@ def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
     """What new object a static argument is at every turn, or ""."""
     node: ir.Node | None = q.arg
     if type(node) is ir.Name:
-        if node.id not in variation.assigned:
-            return ""
-        bound = [v for v in q.table.bound.get(node.id, ()) if v is not None]
-        values = [v for v in bound if q.table.stands_in(v, variation.loops)]
-        node = values[0] if len(values) == 1 else None
+        node = _made_of(q, variation, node.id)
     if type(node) is ir.Call and _is_variant(q, variation, node):
         return ""
     return new_object(log, q.frame, node, variation)
+
+
+def _made_of(q: Question, variation: Variation, name: str) -> ir.Node | None:
+    """What a variable is made of at every turn of the loops, or, without loops, whenever the function runs; None if that is not
+    one expression, or if a caller may bring the value."""
+    bound = [value for value in q.table.bound.get(name, ()) if value is not None]
+    if variation.loops:
+        bound = [value for value in bound if q.table.stands_in(value, variation.loops)]
+        bound = bound if name in variation.assigned else []
+    elif q.frame.fn is not None and any(param.name == name for param in q.frame.fn.node.params):
+        left_out = variation.given.get(name)
+        default = left_out[1] if left_out is not None else None
+        bound = bound if type(default) is ir.Const and default.kind == "none" else []
+    return bound[0] if len(bound) == 1 else None
 
 
 def _is_variant(q: Question, variation: Variation, made: ir.Call) -> bool:
@@ -205,6 +215,9 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
             given[arg.name] = (outer, arg.value)
         elif i + skip < len(params):
             given[params[i + skip].name] = (outer, arg.value)
+    if not any(arg.star for arg in site.node.args):
+        left_out = [p for p in fn.node.params if p.name not in given and type(p.default) is ir.Const]
+        given.update({p.name: (outer, p.default) for p in left_out if p.default is not None})
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
     return _ask(
         log, q, Variation(log.m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
