@@ -29,7 +29,7 @@ class Birth:
 
 @dataclass(frozen=True, slots=True)
 class PerCall:
-    """A compiled function that its function makes whenever it is called. ``called_at``: where it is called."""
+    """A compiled function that its function makes whenever it is called. ``called_at``: where it is called. turns: in a loop."""
 
     frame: Frame
     confidence: Confidence
@@ -38,6 +38,7 @@ class PerCall:
     retraces: bool
     what: str
     transform: str
+    turns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,14 @@ class Question:
 @dataclass(slots=True)
 class CompilationLog:
     """What the analysis of a session has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
-    than one call each. long: functions that call a compiled one in a loop: beside that, compiling once is nothing."""
+    than one call each, with how deep the call lies that says so. long: functions that call a compiled one in a loop: beside that, compiling once is nothing."""
 
     m: Machine
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
     per_call: dict[tuple[str, int], PerCall] = field(default_factory=dict)
     eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
     questions: dict[tuple[str, int], Question] = field(default_factory=dict)
-    kept: set[tuple[str, int]] = field(default_factory=set)
+    kept: dict[tuple[str, int], int] = field(default_factory=dict)
     long: set[int] = field(default_factory=set)
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)

@@ -268,7 +268,8 @@ def _birth_of(f: Frame, table: CodeTable, func: ir.Node | None, x: Xform) -> tup
 
 def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform, written: ir.Node) -> None:
     """A compiled function is called, or what a transform made of it. written: as what the code names it."""
-    if f.loops and f.fn is not None:
+    turns = bool(f.loops) and not variants.turn_few_times(log.m, f, f.loops)
+    if turns and f.fn is not None:
         log.long.add(f.fn.id)
     table = log.m.texts.table(f)
     found = _birth_of(f, table, written, x)
@@ -285,10 +286,12 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform, written: ir.
     if birth.loops:
         if type(birth.value) is Xform:
             _in_loop(log, f, table, node, at, birth, birth.value, retraces, what)
-    elif f.loops or _guarded(table, birth.statement, f.at):
-        log.kept.add(key)
+    elif turns or _guarded(table, birth.statement, f.at):
+        log.kept[key] = max(log.kept.get(key, 0), f.depth)
     elif f.fn is not None and not _is_set_up(f.fn) and (retraces or not _is_local(f.fn, table, at)):
-        log.per_call.setdefault(key, PerCall(f, f.confidence, at, node.at, retraces, what, x.spec.name))
+        before = log.per_call.get(key)
+        if before is None or before.frame.depth < f.depth:  # who is called knows how many turns there are
+            log.per_call[key] = PerCall(f, f.confidence, at, node.at, retraces, what, x.spec.name, bool(f.loops))
 
 
 def _identity_of(
@@ -452,10 +455,11 @@ def _guarded(table: CodeTable, made: int, called: int) -> bool:
 def finish(log: CompilationLog) -> None:
     """Record what could only be told at the end: compiled functions made by functions that run many times."""
     for key, found in log.per_call.items():
-        if key in log.kept or naming.is_benchmark(found.frame.module.path):
+        if log.kept.get(key, -1) >= found.frame.depth or naming.is_benchmark(found.frame.module.path):
             continue
         many = compilation_runs.runs_many(log, found.frame.fn)
-        if many is None or (not found.retraces and (many.site is None or found.frame.module.is_test)):
+        seen = found.retraces and not found.turns
+        if many is None or (not seen and (many.site is None or found.frame.module.is_test)):
             continue
         # To find the old program costs a tenth of a millisecond: said to those who ask for what is possible.
         f = found.frame

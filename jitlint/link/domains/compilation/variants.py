@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.infer.values import Class, Func, Map, Mod, Seq, Tup, Value, alternatives
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import paths
 from jitlint.syntax import ir
 
 _VIEWS: Final = ("items", "keys", "values")
+_COUNTED: Final = ("range", "split")
+"""Calls with so many elements as their last argument says."""
+_FEW_TURNS: Final = 5
 
 
 def names_parts(loop: ir.Node | None) -> bool:
@@ -32,6 +39,21 @@ def is_written(f: Frame, table: CodeTable, loop: ir.Node | None) -> bool:
         if _has_display(f, node) or (type(node) is ir.Call and _takes_written(f, table, node)):
             return True
     return False
+
+
+def turn_few_times(m: Machine, f: Frame, loops: Sequence[ir.Node]) -> bool:
+    """Whether loops certainly have so few turns together that they do not make up for a compilation."""
+    turns = 1
+    for loop in loops:
+        node = loop.iter if type(loop) is ir.For else None
+        counted = (
+            type(node) is ir.Call and ir_walk.last_name(node.func) in _COUNTED and 0 < len(node.args) < 3
+        )
+        number = paths.constant(m, f, node.args[-1].value) if type(node) is ir.Call and counted else None
+        if type(number) is not int:
+            return False
+        turns *= number
+    return turns <= _FEW_TURNS
 
 
 def _takes_written(f: Frame, table: CodeTable, call: ir.Call) -> bool:
