@@ -184,11 +184,10 @@ def _takers(callees: tuple[Value, ...], args: Args) -> tuple[Value, ...]:
 
 
 def _takes(callee: Value, args: Args) -> bool:
-    if type(callee) is Func:
-        return not cannot_bind(callee, args)
-    if type(callee) is not Xform:
-        return True
-    return not (mapping.entries(callee, args) or arity.leaves_out(callee, args))
+    inner = callee.target if type(callee) is Xform and arity.hands_on(callee) else callee
+    if type(inner) is Func and cannot_bind(inner, args, as_written=True):
+        return False
+    return type(callee) is not Xform or not (mapping.entries(callee, args) or arity.leaves_out(callee, args))
 
 
 def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> Value:

@@ -11,12 +11,13 @@ from jitlint.infer.values import Func, Partial, Value
 from jitlint.link.engine.frame import Args
 
 
-def cannot_bind(func: Func, args: Args) -> bool:
+def cannot_bind(func: Func, args: Args, as_written: bool = False) -> bool:
     """Whether Python certainly refuses a call: an argument is missing, or one too many or of an unknown name.
 
-    A decorator that is not understood may take or give some, so what it decorates is never refused.
+    A decorator that is not understood may take or give some, so what it decorates is never refused. as_written: but then it is
+    hardly meant, where another function may be.
     """
-    if args.more is not None or args.kw_more is not None or func.fn.resigned:
+    if args.more is not None or args.kw_more is not None or (func.fn.resigned and not as_written):
         return False
     left = len(args.pos)
     if not args.kw and func.fn.positional is not None and left == len(func.fn.positional):
