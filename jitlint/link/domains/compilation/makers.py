@@ -291,7 +291,9 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform, written: ir.
     elif f.fn is not None and not _is_set_up(f.fn) and (retraces or not _is_local(f.fn, table, at)):
         before = log.per_call.get(key)
         if before is None or before.frame.depth < f.depth:  # who is called knows how many turns there are
-            log.per_call[key] = PerCall(f, f.confidence, at, node.at, retraces, what, x.spec.name, bool(f.loops))
+            log.per_call[key] = PerCall(
+                f, f.confidence, at, node.at, retraces, what, x.spec.name, bool(f.loops)
+            )
 
 
 def _identity_of(
