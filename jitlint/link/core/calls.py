@@ -130,7 +130,7 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return call(m, f, at, c.func, with_bound(c, args))
     if t is Union:
         return _call_each(m, f, at, c, args)
-    if t is Inst:
+    if t is Inst or (t is Tup and c.cls is not None):
         return _call_instance(m, f, at, c, args)
     if t is ExtInst:
         return libraries.call_instance(m, f, at, c, args)
@@ -190,13 +190,13 @@ def _takes(callee: Value, args: Args) -> bool:
     return type(callee) is not Xform or not (mapping.entries(callee, args) or arity.leaves_out(callee, args))
 
 
-def _call_instance(m: Machine, f: Frame, at: int, callee: Inst, args: Args) -> Value:
+def _call_instance(m: Machine, f: Frame, at: int, callee: Inst | Tup, args: Args) -> Value:
     method = find_method(callee, "__call__")
     if type(method) is Inst:
         return UNKNOWN  # an object that is called through an object, perhaps through itself
     if method is not None:
         return call(m, f, at, method, Args([callee, *args.pos], args.kw, args.more, args.kw_more))
-    return classes.call_inherited(m, f, at, callee, args)
+    return classes.call_inherited(m, f, at, callee, args) if isinstance(callee, Inst) else UNKNOWN
 
 
 def bind_arguments(f: Frame, func: Func, args: Args) -> dict[str, Value]:

@@ -236,6 +236,8 @@ def instance_of(m: Machine, info: ClassInfo, depth: int = MAX_DEPTH) -> Value | 
     """A stand-in for "any instance of this class": fields by annotation, else what its constructor makes."""
     if info.shape == "namedtuple":
         return Tup(tuple(_field(m, info, name, depth) for name in info.fields), info, said=True)
+    if info.shape == "dict":
+        return Tree(0, evidence="map")  # which of its keys may be left out is not asked
     if info.shape == "dataclass" or info.pytree:
         attrs = {}
         for cls in reversed(mro(info)):

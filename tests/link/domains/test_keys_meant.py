@@ -440,3 +440,42 @@ def test_what_a_mock_of_a_test_holds_is_no_slip_of_who_calls_it() -> None:
             found[name, is_test] = {e.place.confidence for e in events if isinstance(e, KeyReuse)}
     assert found["held", True] == {Confidence.POSSIBLE}
     assert found["held", False] == found["given", True] == found["given", False] == {Confidence.LIKELY}
+
+
+ENGINE = '''"""{said}."""
+import jax
+
+class Engine:
+    def __init__(self):
+        self.key = jax.random.key(0)
+        self.simulated = jax.jit(self.simulate)
+    def simulate(self, strike):
+        return jax.random.normal(self.key, (3,)) - strike
+    def price(self, strike):
+        return self.simulated(strike)
+'''
+PRICES = """\
+import jax
+import jax.numpy as jnp
+from engine import Engine
+
+def prices():
+    engine = Engine()
+    first = engine.price(jnp.ones(()))
+    return first, jax.vmap(lambda strike: engine.price(strike))(jnp.ones(4))
+
+prices()
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Prices by simulation", Confidence.LIKELY),
+        ("Prices under common random numbers", Confidence.POSSIBLE),
+    ],
+)
+def test_the_module_that_draws_says_what_its_numbers_are_for(said: str, expected: Confidence) -> None:
+    source = [module("engine", ENGINE.format(said=said)), module("prices", PRICES)]
+    events = deeply(source, Options()).events
+    assert {e.place.confidence for e in events if isinstance(e, KeyReuse)} == {expected}

@@ -63,9 +63,9 @@ def _is_of_a_mock(k: Ledger, f: Frame, this: Use) -> bool:
 
 
 def _is_said(k: Ledger, f: Frame, this: Use) -> bool:
-    """Whether the documentation of a module around says that the numbers are to be common ones."""
-    modules = {info.number: info for info in (f.module, k.m.modules[this.module])}.values()
-    return any(COMMON_NUMBERS in docstrings(info) for info in modules)
+    """Whether the documentation of a module around, or of the one that draws, says that the numbers are to be common ones."""
+    modules = {name: k.m.modules.get(name) for name in (f.module.name, this.module, this.drawn[0])}.values()
+    return any(COMMON_NUMBERS in docstrings(info) for info in modules if info is not None)
 
 
 def _is_once_more(f: Frame, this: Use, found: Use) -> bool:

@@ -40,7 +40,7 @@ from jitlint.link.models.jax import arity, closed_over, hashed, mapping, operand
 from jitlint.link.models.jax.mapping import in_words, is_no_pair, leaves, rank_of, report, size_of
 from jitlint.link.models.maps import shardings
 from jitlint.link.values import flattening, iteration, pytrees
-from jitlint.link.values.questions.kinds import find_method
+from jitlint.link.values.questions.kinds import find_method, is_sequence
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 
@@ -167,7 +167,7 @@ def check_functions(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dic
         return
     for one in spec.run:
         value = named.get(one.function)
-        several = iteration.known_items(value) if type(value) in (Tup, Seq) and value is not None else None
+        several = iteration.known_items(value) if is_sequence(value) and value is not None else None
         for part in several if several is not None else [value]:
             check_function(m, f, at, spec, one.function, part)
 

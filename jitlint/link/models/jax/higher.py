@@ -52,6 +52,7 @@ from jitlint.link.models.trees import abstract, leaf_shapes, leaves, prefixes, s
 from jitlint.link.values import iteration, keys, pytrees
 from jitlint.link.values.questions import counting
 from jitlint.link.values.questions.key_paths import FIXED
+from jitlint.link.values.questions.kinds import is_sequence
 from jitlint.link.values.questions.signatures import describe, signature
 
 ALL_MODES = S | B | L | VARIES | MAY_VARY
@@ -263,7 +264,7 @@ def _run_one(
 def _functions(value: Value) -> list[Value]:
     out: list[Value] = []
     for alt in alternatives(value):
-        items = iteration.known_items(alt) if type(alt) in (Tup, Seq) else None
+        items = iteration.known_items(alt) if is_sequence(alt) else None
         if items is not None:
             out.extend(items)
         elif type(alt) is Seq:

@@ -92,6 +92,11 @@ def metaclass_method(info: ClassInfo, name: str) -> Value | None:
     return None if meta is None else member(meta, name)
 
 
+def is_sequence(value: Value | None) -> bool:
+    """Whether a value stands for its elements: a list, or a tuple that is not called itself."""
+    return type(value) is Seq or (type(value) is Tup and is_callable(value) is not True)
+
+
 def is_callable(value: Value) -> bool | None:
     """What `callable` answers."""
     a: Any = value
@@ -104,10 +109,10 @@ def is_callable(value: Value) -> bool | None:
         return None
     if t is Tree:
         return None if a.weak else False
-    if t is Inst:
+    if t is Inst or (t is Tup and a.cls is not None):
         if any("__call__" in c.namespace for c in mro(a.cls)):
             return True
-        return None if a.cls.extern or a.open else False
+        return None if a.cls.extern or (t is Inst and a.open) else False
     if t is Py and a.kind == "static":
         return None
     return False
