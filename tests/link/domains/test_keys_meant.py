@@ -442,10 +442,11 @@ def test_what_a_mock_of_a_test_holds_is_no_slip_of_who_calls_it() -> None:
     assert found["held", False] == found["given", True] == found["given", False] == {Confidence.LIKELY}
 
 
-ENGINE = '''"""{said}."""
+ENGINE = '''
 import jax
 
 class Engine:
+    """{said}."""
     def __init__(self):
         self.key = jax.random.key(0)
         self.simulated = jax.jit(self.simulate)
