@@ -370,7 +370,7 @@ def _in_loop(
     loop = birth.loops[-1]
     assigned = frozenset[str]().union(*[table.assigned(part) for part in birth.loops])
     here = x.site == (f.module.name, at)
-    if maker is None or (here and _varying_target(table, maker, assigned)):
+    if maker is None or (here and variants.is_target(table, maker, assigned)):
         return
     if table.runs_once(loop, birth.statement) or _guarded(table, birth.statement, f.at):
         return
@@ -383,9 +383,10 @@ def _in_loop(
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
     few = not retraces and (variants.names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
+    few = few or (not here and variants.gets_objects(log.m, f, maker, assigned))
     confidence = (
         Confidence.POSSIBLE
-        if few or _places(maker, node) or _has_options(table, maker, assigned)
+        if few or _places(maker, node) or variants.has_options(table, maker, assigned)
         else _confidence(f, retraces, not amortised and not varying)
     )
     log.m.emit(
@@ -423,28 +424,10 @@ def _is_compiled_anyway(table: CodeTable, x: Xform, call: ir.Call, loop: ir.Node
     return any(type(arg.value) is ir.Name and arg.value.id in turn for arg in call.args)
 
 
-def _has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> bool:
-    """Whether each turn compiles with options of its own, shardings say: no program of another turn would do."""
-    given = maker.args[1:] if type(maker) is ir.Call else ()
-    return any(arg.name and table.mentions_through(arg.value, assigned) for arg in given)
-
-
 def _places(maker: ir.Node, call: ir.Call) -> bool:
     """Whether what is compiled is given nothing, and makes what lies on several devices: buffers, when a program begins."""
     options = [arg.name for arg in maker.args] if type(maker) is ir.Call else []
     return not call.args and "out_shardings" in options
-
-
-def _varying_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
-    """Whether the function that is compiled is another one at each turn: there is nothing to be found again."""
-    node = maker
-    while type(node) is ir.Call and node.args:
-        node = node.args[0].value
-    while type(node) is ir.Attr:
-        node = node.obj
-    if type(node) is not ir.Name or node.id not in assigned:
-        return False
-    return all(value is None or type(value) is ir.Call for value in table.bound.get(node.id, (None,)))
 
 
 def _guarded(table: CodeTable, made: int, called: int) -> bool:

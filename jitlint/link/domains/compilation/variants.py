@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
-from jitlint.infer.values import Class, Func, Map, Mod, Seq, Tup, Value, alternatives
+from jitlint.infer.values import Class, Func, Inst, Map, Mod, Seq, Tup, Value, alternatives
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -113,3 +113,34 @@ def _has_display(f: Frame, node: ir.Node | None) -> bool:
             return True
         return any(_has_display(f, arg.value) for arg in node.args)
     return False
+
+
+def has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> bool:
+    """Whether each turn compiles with options of its own, shardings say: no program of another turn would do."""
+    given = maker.args[1:] if type(maker) is ir.Call else ()
+    return any(arg.name and table.mentions_through(arg.value, assigned) for arg in given)
+
+
+def is_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str]) -> bool:
+    """Whether the function that is compiled is another one at each turn: there is nothing to be found again."""
+    node = maker
+    while type(node) is ir.Call and node.args:
+        node = node.args[0].value
+    while type(node) is ir.Attr:
+        node = node.obj
+    if type(node) is not ir.Name or node.id not in assigned:
+        return False
+    return all(value is None or type(value) is ir.Call for value in table.bound.get(node.id, (None,)))
+
+
+def gets_objects(m: Machine, f: Frame, maker: ir.Node, assigned: Set[str]) -> bool:
+    """Whether a function of the program makes something of an object that is another one at each turn, a planner of another kind
+    say: each wants a program of its own."""
+    given = [arg.value for arg in maker.args] if type(maker) is ir.Call else []
+    turn = [paths.peek(m, f, node) for node in given if type(node) is ir.Name and node.id in assigned]
+    return any(all(map(_is_plain, alternatives(value))) for value in turn if value is not None)
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is an object that no transform takes as an argument."""
+    return type(value) is Inst and not value.cls.pytree
