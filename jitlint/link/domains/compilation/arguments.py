@@ -12,7 +12,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import VaryingArgument
 from jitlint.infer.places import Step
-from jitlint.infer.values import Xform
+from jitlint.infer.values import Map, Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
 from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.chance import Chance
@@ -23,6 +23,7 @@ from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import ir_walk
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.values import paths
 from jitlint.link.values.questions import signatures
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
@@ -215,7 +216,10 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
             given[arg.name] = (outer, arg.value)
         elif i + skip < len(params):
             given[params[i + skip].name] = (outer, arg.value)
-    if not any(arg.star for arg in site.node.args):
+    spread = [(arg.value, paths.peek(log.m, site.frame, arg.value)) for arg in site.node.args if arg.star]
+    if all(type(value) is Map and value.rest is None for _, value in spread):
+        for node, value in spread:
+            given.update(dict.fromkeys(value.entries, (outer, node)) if type(value) is Map else {})
         left_out = [p for p in fn.node.params if p.name not in given and type(p.default) is ir.Const]
         given.update({p.name: (outer, p.default) for p in left_out if p.default is not None})
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")

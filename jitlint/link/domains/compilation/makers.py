@@ -86,7 +86,9 @@ def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> 
     func = _function(callee)
     if func is not None:
         sites = log.sites.setdefault(func.fn.id, {})
-        sites.setdefault((f.module.name, node.at), CallSite(f, node, f.loops))
+        known = sites.get((f.module.name, node.at))
+        if known is None or known.frame.depth < f.depth:  # who is called knows more than who runs on its own
+            sites[f.module.name, node.at] = CallSite(f, node, f.loops)
         if f.loops:
             _handed_on(log, f, node, func)
     if _compiles(callee):

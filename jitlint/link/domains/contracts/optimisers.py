@@ -8,7 +8,21 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, DroppedUpdate, TransformMisuse
 from jitlint.infer.mappings import MAPPINGS
-from jitlint.infer.values import NONE, Arr, ExtInst, Inst, Map, Py, Tree, Tup, Value, alternatives, py
+from jitlint.infer.values import (
+    NONE,
+    TRUE,
+    Arr,
+    ExtInst,
+    Inst,
+    Map,
+    Py,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    alternatives,
+    py,
+)
 from jitlint.link.domains.contracts import gradients, restarts, usage
 from jitlint.link.domains.contracts.starts import Starts
 from jitlint.link.engine import surroundings
@@ -24,6 +38,8 @@ from jitlint.syntax import ir
 OPTAX: Final = "optax."
 _NEEDY: Final = "$needs parameters"
 """The attribute in which an optimiser remembers which transformation it is, or has inside, that needs them."""
+_PERHAPS: Final = "$perhaps"
+"""Where that one is inside depends on a choice."""
 _VALUED: Final = "$needs the value"
 _SEARCHES: Final = "$searches"
 _SIGNED: Final = "$goes down"
@@ -64,7 +80,8 @@ def _updates(m: Machine, f: Frame, at: int, owner: ExtInst, args: Args) -> None:
     name = _inside(owner, _NEEDY)
     given = args.get(2, "params")
     if name and (given is None or given is NONE):
-        m.emit(f, ApiMisuse, at, api=name, problem="missing-argument", parameter="params")
+        level = Confidence.LIKELY if _PERHAPS in owner.attrs else None
+        m.emit(f, ApiMisuse, at, None, level, api=name, problem="missing-argument", parameter="params")
     _gives_value(m, f, at, owner, args)
 
 
@@ -155,6 +172,12 @@ def _remember(made: ExtInst, dotted: str, args: Args) -> None:
         found = dotted if dotted in names else inside if dotted in around else ""
         if found:
             made.attrs[mark] = py(found)
+        elif mark == _NEEDY and dotted in around:
+            one_of = [alt for given in parts if type(given) is Union for alt in given.alts]
+            perhaps = next(filter(None, (_inside(alt, mark) for alt in one_of)), "")
+            made.attrs.update({_NEEDY: py(perhaps), _PERHAPS: TRUE} if perhaps else {})
+    if any(type(part) is ExtInst and _PERHAPS in part.attrs for part in parts):
+        made.attrs[_PERHAPS] = TRUE
     option = contracts.copies_given.get(dotted)
     if option is not None and args.kw.get(option, NONE) is not NONE:
         made.attrs[COPIES] = py(dotted)
