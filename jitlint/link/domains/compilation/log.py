@@ -81,7 +81,7 @@ class Question:
 @dataclass(slots=True)
 class CompilationLog:
     """What the analysis of a session has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
-    than one call each, with how deep the call lies that says so. long: functions that call a compiled one in a loop: beside that, compiling once is nothing."""
+    than one call each, with how deep the call lies that says so: who is called knows more than who runs on its own. few: the same of those that serve one, or a few turns. long: functions that call a compiled one in a loop: beside that, compiling once is nothing."""
 
     m: Machine
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
@@ -89,6 +89,7 @@ class CompilationLog:
     eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
     questions: dict[tuple[str, int], Question] = field(default_factory=dict)
     kept: dict[tuple[str, int], int] = field(default_factory=dict)
+    few: dict[tuple[str, int], int] = field(default_factory=dict)
     long: set[int] = field(default_factory=set)
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)

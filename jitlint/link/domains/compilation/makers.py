@@ -291,11 +291,9 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform, written: ir.
     elif turns or _guarded(table, birth.statement, f.at):
         log.kept[key] = max(log.kept.get(key, 0), f.depth)
     elif f.fn is not None and not _is_set_up(f.fn) and (retraces or not _is_local(f.fn, table, at)):
-        before = log.per_call.get(key)
-        if before is None or before.frame.depth < f.depth:  # who is called knows how many turns there are
-            log.per_call[key] = PerCall(
-                f, f.confidence, at, node.at, retraces, what, x.spec.name, bool(f.loops)
-            )
+        made = PerCall(f, f.confidence, at, node.at, retraces, what, x.spec.name, bool(f.loops))
+        log.per_call.setdefault(key, made)
+        log.few[key] = max(log.few.get(key, 0), f.depth)
 
 
 def _identity_of(
@@ -442,7 +440,7 @@ def _guarded(table: CodeTable, made: int, called: int) -> bool:
 def finish(log: CompilationLog) -> None:
     """Record what could only be told at the end: compiled functions made by functions that run many times."""
     for key, found in log.per_call.items():
-        if log.kept.get(key, -1) >= found.frame.depth or naming.is_benchmark(found.frame.module.path):
+        if log.kept.get(key, -1) >= log.few[key] or naming.is_benchmark(found.frame.module.path):
             continue
         many = compilation_runs.runs_many(log, found.frame.fn)
         seen = found.retraces and not found.turns
