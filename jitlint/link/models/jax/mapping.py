@@ -135,6 +135,16 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return _check_sizes(m, f, at, x, mapped)
 
 
+def refuses_numbers(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A function is called that a library maps over all arrays, unless it is told otherwise: whether one has no axis."""
+    for i, value in enumerate(args.pos if x.spec.axes not in x.options else ()):
+        number = type(value) is Arr and value.rank == 0 and value.kind is SEEN and not value.host
+        if number and not _is_one_key(value):
+            report(m, f, at, x.spec.name, "no-axis", "a number", str(i), value)
+            return True
+    return False
+
+
 def _maps_nothing(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """Record that no argument is mapped, so that nothing says how large the batch is."""
     if not args.pos or args.kw or x.spec.filter or _SIZE in x.options:
