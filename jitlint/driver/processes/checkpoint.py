@@ -150,11 +150,27 @@ def _copied() -> _Copy | Connection:
     return theirs
 
 
-_PARTS: Final = 4
+_PARTS: Final = 8
 """Into so many parts the functions of a module are divided: each costs a process."""
 
 _WORTH_A_COPY: Final = 12
 """Fewer functions than this run as quickly as a process is found that has run them."""
+
+_MEMORY: Final = 768 * 1024
+"""Kilobytes that the copies near to parts may have of their own, all together; one there is whatever it costs."""
+
+
+def _own_memory(pid: int) -> int:
+    """Kilobytes that a process shares with no other; 0 where the system does not tell."""
+    found = 0
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as lines:
+        found = sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+    return found
+
+
+def _distance(part: frozenset[int], changed: frozenset[int]) -> int:
+    """How far the functions of a part are from those that were changed, in functions of the file."""
+    return min((abs(one - other) for one in part for other in changed), default=0)
 
 
 class _Point:
@@ -180,6 +196,8 @@ class _Point:
         self._nearer: list[_Copy] = []
         self._failed: set[frozenset[int]] = set()
         """What copies did not get to."""
+        self._most = _PARTS
+        """So many parts may have a copy near to them."""
 
     def first(self, m: Machine) -> tuple[Collection[int], Calls]:
         """All functions of the module."""
@@ -255,7 +273,8 @@ class _Point:
 
     def _missing(self) -> frozenset[int]:
         """What no copy is near to and one should be; none if there is nothing. Ends copies that nobody needs."""
-        wanted = [aim for part in self._parts if self._is_apart(aim := part | self._kept)]
+        nearest = sorted(self._parts, key=lambda part: _distance(part, self._last))[: self._most]
+        wanted = [aim for part in nearest if self._is_apart(aim := part | self._kept)]
         if self._is_apart(self._last) and not any(aim.issuperset(self._last) for aim in wanted):
             wanted.insert(0, self._last)
         for copy in [copy for copy in self._nearer if copy.before not in wanted]:
@@ -279,6 +298,9 @@ class _Point:
             return
         if isinstance(reply, Ready):
             copy.free = frozenset(reply.free)
+            own = _own_memory(copy.pid)
+            if own:
+                self._most = max(1, min(_PARTS, _MEMORY // own))
             return
         self._tell(reply)
         if reply.number != self._number:
