@@ -42,23 +42,19 @@ def put_rest(target: Map, key: Value | None, value: Value) -> None:
 
 def lose(target: Map, key: Value, strong: bool) -> None:
     """A dict loses a key that it has: for certain, or perhaps; then its value is one that is there under some key."""
-    for box in target.one_of:
-        if const_of(key) in box.entries:
-            lose(box, key, strong=False)
-    value = target.entries.pop(const_of(key))
-    if not strong:
-        put_rest(target, key, value)
+    name = const_of(key)
+    for box in (target, *target.one_of):
+        if name in box.entries:
+            value = box.entries.pop(name)
+            if not strong or box is not target:
+                put_rest(box, key, value)
 
 
 def put_at(target: Seq, index: object, value: Value, strong: bool) -> None:
     """Store in a place of a sequence; anything but a number: somewhere. strong: what was there is gone."""
     for box in target.one_of:
-        put_at(box, index, reaching(box, value), strong=False)
-    items = target.items
-    if items is not None and type(index) is int and -len(items) <= index < len(items):
-        items[index] = value if strong else join(items[index], value)
-    else:
-        _widen(target, value)
+        _put_at(box, index, reaching(box, value), strong=False)
+    _put_at(target, index, value, strong)
 
 
 def widen(target: Seq, value: Value) -> None:
@@ -113,6 +109,14 @@ def _put_perhaps(box: Map, key: Value, value: Value) -> None:
 
 def _is_name(key: Value) -> bool:
     return type(key) is Py and isinstance(key.const, _NAMES)
+
+
+def _put_at(target: Seq, index: object, value: Value, strong: bool) -> None:
+    items = target.items
+    if items is not None and type(index) is int and -len(items) <= index < len(items):
+        items[index] = value if strong else join(items[index], value)
+    else:
+        _widen(target, value)
 
 
 def _widen(target: Seq, value: Value) -> None:
