@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jitlint.infer.changes import put_rest
+from jitlint.infer.changes import put_rest, reaching
 from jitlint.infer.lattice import join, joined, seq_element
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
 from jitlint.link.engine.domain import Rename, Watched
@@ -71,23 +71,39 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
     """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
     same = {id(old): bound[name] for name, old in effects.boxes if name in bound}
     for name, (contents, rest) in effects.changed.items():
-        given: Any = bound.get(name)
-        for box in (given, *given.one_of) if isinstance(given, (Inst, Map, Seq)) else ():
-            strong = box.token is f.token and box is given
-            if type(box) is Inst:
-                _put(f, box.attrs, _renamed(contents, rename), strong, same, effects.whole)
-                box.open = box.open or rest
-            elif type(box) is Map:
-                _put(f, box.entries, _renamed(contents, rename), strong, same, effects.whole)
-                if box is given:
-                    box.rest, box.key = rest
-                elif rest[0] is not None:
-                    put_rest(box, rest[1], rest[0])
-            elif strong and effects.whole:
-                box.items, box.rest = None if contents is None else list(contents), rest
-            else:
-                parts = [seq_element(box), seq_element(Seq("list", contents, rest))]
-                box.items, box.rest = None, joined([part for part in parts if part is not None])
+        given = bound.get(name)
+        if isinstance(given, Seq):
+            _change_sequence(given, contents, rest, given.token is f.token and effects.whole)
+            for one in given.one_of:
+                _change_sequence(one, contents, rest, strong=False)
+        elif isinstance(given, (Inst, Map)):
+            held = _renamed(contents, rename)
+            _change(f, given, held, rest, given.token is f.token, same, effects.whole)
+            for box in given.one_of:
+                kept = {key: reaching(box, value) for key, value in held.items()}
+                _change(f, box, kept, rest, False, same, effects.whole)
+
+
+def _change(
+    f: Frame, box: Inst | Map, held: Contents, rest: Any, strong: bool, same: dict[int, Value], whole: bool
+) -> None:
+    if isinstance(box, Inst):
+        _put(f, box.attrs, held, strong, same, whole)
+        box.open = box.open or rest
+        return
+    _put(f, box.entries, held, strong, same, whole)
+    if strong or box.rest is None:
+        box.rest, box.key = rest
+    elif rest[0] is not None:
+        put_rest(box, rest[1], rest[0])
+
+
+def _change_sequence(box: Seq, contents: list[Value] | None, rest: Value | None, strong: bool) -> None:
+    if strong:
+        box.items, box.rest = None if contents is None else list(contents), rest
+    else:
+        parts = [seq_element(box), seq_element(Seq("list", contents, rest))]
+        box.items, box.rest = None, joined([part for part in parts if part is not None])
 
 
 _REACH: Final = 3
