@@ -6,7 +6,8 @@ one of the two: each of them then perhaps holds what was stored.
 
 from __future__ import annotations
 
-from typing import Final
+from collections import deque
+from typing import Any, Final
 
 from jitlint.infer.lattice import join, parts, seq_element, traced_level
 from jitlint.infer.sizes import fitting
@@ -15,12 +16,29 @@ from jitlint.infer.values import UNKNOWN, Inst, Map, Py, Seq, Value, alternative
 _DEEP: Final = 3
 """So deep one dict is looked for in another one."""
 
+_MOST: Final = 128
+"""So many boxes are reached from one, those first that met last."""
+
 _NAMES: Final = (str, int, float, bool, type(None))
+
+
+def reached(box: Seq | Map | Inst) -> list[Any]:
+    """The boxes of which one is one: those that it was made of, those that these were made of, and so on."""
+    if not box.one_of:
+        return []
+    found: dict[int, Any] = {id(box): box}
+    waiting: deque[Any] = deque(box.one_of)
+    while waiting and len(found) <= _MOST:
+        one = waiting.popleft()
+        if id(one) not in found:
+            found[id(one)] = one
+            waiting.extend(one.one_of)
+    return list(found.values())[1:]
 
 
 def put(target: Map, key: Value, value: Value, strong: bool) -> None:
     """Store under a key; unknown keys go to ``rest``. strong: whatever was there is gone."""
-    for box in target.one_of:
+    for box in reached(target):
         _put_perhaps(box, key, reaching(box, value))
     value = fitting(target, value)
     if _is_name(key):
@@ -43,7 +61,7 @@ def put_rest(target: Map, key: Value | None, value: Value) -> None:
 def lose(target: Map, key: Value, strong: bool) -> None:
     """A dict loses a key that it has: for certain, or perhaps; then its value is one that is there under some key."""
     name = const_of(key)
-    for box in (target, *target.one_of):
+    for box in (target, *reached(target)):
         if name in box.entries:
             value = box.entries.pop(name)
             if not strong or box is not target:
@@ -52,21 +70,21 @@ def lose(target: Map, key: Value, strong: bool) -> None:
 
 def put_at(target: Seq, index: object, value: Value, strong: bool) -> None:
     """Store in a place of a sequence; anything but a number: somewhere. strong: what was there is gone."""
-    for box in target.one_of:
+    for box in reached(target):
         _put_at(box, index, reaching(box, value), strong=False)
     _put_at(target, index, value, strong)
 
 
 def widen(target: Seq, value: Value) -> None:
     """From now on the sequence holds this value somewhere."""
-    for box in target.one_of:
+    for box in reached(target):
         _widen(box, reaching(box, value))
     _widen(target, value)
 
 
 def forget_length(target: Seq) -> None:
     """From now on the sequence holds any number of what it may hold."""
-    for box in (target, *target.one_of):
+    for box in (target, *reached(target)):
         box.rest, box.items = seq_element(box), None
 
 
@@ -84,7 +102,7 @@ def reaching(box: Seq | Map | Inst, value: Value) -> Value:
 
 def holds(outer: Map, inner: Map, depth: int = _DEEP) -> bool:
     """Whether a dict is inside another one, or one that it may be."""
-    meant = (inner, *inner.one_of)
+    meant = (inner, *reached(inner))
     below = [alt for part in parts(outer) for alt in alternatives(part) if type(alt) is Map]
     if any(part is box for part in below for box in meant):
         return True
@@ -94,7 +112,7 @@ def holds(outer: Map, inner: Map, depth: int = _DEEP) -> bool:
 def reaching_too(outer: Map, inner: Map) -> Map:
     """The inner dict, as far as its contents go; what is stored into it perhaps arrives in the outer one."""
     out = Map(dict(inner.entries), inner.rest, inner.level, None, inner.key)
-    out.one_of = (inner, *inner.one_of, outer)
+    out.one_of = (inner, outer)
     return out
 
 

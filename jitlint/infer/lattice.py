@@ -264,19 +264,10 @@ def _joined(a: int, b: int) -> int:
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})
 
 
-_MOST_BOXES: Final = 64
-_MOST_JOINS: Final = 16
-"""Of so many boxes a value may be one and reach all of them by what is stored into it, and so many that are one of several
-themselves, the latest ones."""
-
-
 def _one_of(a: Any, b: Any, merged: Any) -> Value | None:
     """What two boxes have in common, which knows that it is one of them."""
     if merged is not None and type(merged) is not Tup:
-        boxes = {id(box): box for one in (a, b) for box in (one, *one.one_of)}
-        made = [box for box in boxes.values() if not box.one_of]
-        joins = [box for box in boxes.values() if box.one_of]
-        merged.one_of = (*made[:_MOST_BOXES], *joins[:_MOST_JOINS])
+        merged.one_of = (a, b)
     out: Value | None = merged
     return out
 

@@ -65,4 +65,4 @@ def test_joins_of_joins_reach_the_boxes_that_they_are_made_of() -> None:
     assert isinstance(made, Seq)
     changes.widen(made, STR)
     assert all(box.items is None for box in boxes)
-    assert len(made.one_of) < 2 * len(boxes)
+    assert len(changes.reached(made)) < 2 * len(boxes)

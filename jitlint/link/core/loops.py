@@ -214,13 +214,13 @@ def _turns(
         m.limits.meet("turns", f.module.name, f.loops[-1].at, f.qualname)
     if exits is not None and counts is not None:
         counts.end(exits, bool(f.breaks))
-    if exits is not None and exits is not start and not certain:
-        exits = _with_starts(start, exits)
-    return before, exits
+    return before, exits if certain else _with_starts(start, exits)
 
 
-def _with_starts(start: _Variables, exits: _Variables) -> _Variables:
+def _with_starts(start: _Variables, exits: _Variables | None) -> _Variables | None:
     """A variable that goes down into a dict may still be where it began: what is stored into it then arrives there as well."""
+    if exits is None or exits is start:
+        return exits
     found = {
         name: changes.reaching_too(value, inner)
         for name, value in start.items()

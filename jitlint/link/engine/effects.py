@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jitlint.infer.changes import put_rest, reaching
+from jitlint.infer.changes import put_rest, reached, reaching
 from jitlint.infer.lattice import join, joined, seq_element
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
 from jitlint.link.engine.domain import Rename, Watched
@@ -74,12 +74,12 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
         given = bound.get(name)
         if isinstance(given, Seq):
             _change_sequence(given, contents, rest, given.token is f.token and effects.whole)
-            for one in given.one_of:
+            for one in reached(given):
                 _change_sequence(one, contents, rest, strong=False)
         elif isinstance(given, (Inst, Map)):
             held = _renamed(contents, rename)
             _change(f, given, held, rest, given.token is f.token, same, effects.whole)
-            for box in given.one_of:
+            for box in reached(given):
                 kept = {key: reaching(box, value) for key, value in held.items()}
                 _change(f, box, kept, rest, False, same, effects.whole)
 

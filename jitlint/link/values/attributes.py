@@ -8,7 +8,7 @@ from typing import Any
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.dtypes import plain_kind
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.changes import set_perhaps
+from jitlint.infer.changes import reached, set_perhaps
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.grounds import GUESSED, weaken
 from jitlint.infer.keys import descends
@@ -452,7 +452,7 @@ def store_in_instance(
         callbacks.run_protocol(m, f, at, inst, "__setattr__", [STR, value])
     if outlives(inst, value):
         value = UNKNOWN  # blamed at the store; what others read later is no tracer of theirs
-    for one in inst.one_of:
+    for one in reached(inst):
         set_perhaps(one, name, value, found)
     old = inst.attrs.get(name)
     if old is not None and (several or inst.token is not f.token):

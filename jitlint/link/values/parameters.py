@@ -296,8 +296,7 @@ def _as_argument(func: Func, name: str, value: Value) -> Value:
 
 def _as_leaves(value: Value, depth: int) -> Value:
     """What is passed for an annotated value, leaf by leaf: `x: float` says little of the dtype and the rank."""
-    numbers = [a for a in alternatives(value) if type(a) is Py and a.kind in pytrees.NUMBERS]
-    if numbers and len(numbers) == len(alternatives(value)):
+    if all(type(a) is Py and a.kind in pytrees.NUMBERS for a in alternatives(value)):
         return Arr(0, kind=SAID)
     if depth and type(value) is Tup and value.said:
         return value.of([_as_leaves(item, depth - 1) for item in value.items])

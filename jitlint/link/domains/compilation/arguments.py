@@ -12,6 +12,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import VaryingArgument
 from jitlint.infer.places import Step
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Map, Xform
 from jitlint.link.domains.compilation import runs as compilation_runs
 from jitlint.link.domains.compilation import variants
@@ -203,26 +204,40 @@ def _ask_itself(log: CompilationLog, q: Question) -> None:
 def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     fn = q.frame.fn
     assert fn is not None
-    table = log.m.texts.table(site.frame)
-    outer = Variation(log.m, site.frame, table, site.loops)
-    params = [p for p in fn.node.params if p.kind in ("pos", "any")]
-    through = type(site.node.func) is ir.Attr or fn.name == "__call__"
-    skip = 1 if fn.values and fn.values[0].owner is not None and through else 0
-    given: dict[str, tuple[Variation, ir.Expr]] = {}
-    for i, arg in enumerate(site.node.args):
-        if arg.star:
-            break
-        if arg.name is not None:
-            given[arg.name] = (outer, arg.value)
-        elif i + skip < len(params):
-            given[params[i + skip].name] = (outer, arg.value)
-    spread = [(arg.value, paths.peek(log.m, site.frame, arg.value)) for arg in site.node.args if arg.star]
-    if all(type(value) is Map and value.rest is None for _, value in spread):
-        for node, value in spread:
-            given.update(dict.fromkeys(value.entries, (outer, node)) if type(value) is Map else {})
-        left_out = [p for p in fn.node.params if p.name not in given and type(p.default) is ir.Const]
-        given.update({p.name: (outer, p.default) for p in left_out if p.default is not None})
+    outer = Variation(log.m, site.frame, log.m.texts.table(site.frame), site.loops)
+    given = {name: (outer, node) for name, node in {**_written(fn, site), **_spread(log, fn, site)}.items()}
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
     return _ask(
         log, q, Variation(log.m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
     )
+
+
+def _written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
+    """What a call hands over, by the parameters that get it."""
+    params = [p for p in fn.node.params if p.kind in ("pos", "any")]
+    through = type(site.node.func) is ir.Attr or fn.name == "__call__"
+    skip = 1 if fn.values and fn.values[0].owner is not None and through else 0
+    given: dict[str, ir.Expr] = {}
+    for i, arg in enumerate(site.node.args):
+        if arg.star:
+            break
+        if arg.name is not None:
+            given[arg.name] = arg.value
+        elif i + skip < len(params):
+            given[params[i + skip].name] = arg.value
+    return given
+
+
+def _spread(log: CompilationLog, fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
+    """What ``**`` of a call brings, and the defaults of the parameters to which it gives nothing; nothing if that is not known."""
+    spread = [(arg.value, paths.peek(log.m, site.frame, arg.value)) for arg in site.node.args if arg.star]
+    found: dict[str, ir.Expr] = {}
+    for node, value in spread:
+        if type(value) is not Map or value.rest is not None:
+            return {}
+        found.update(dict.fromkeys(value.entries, node))
+    given = {*_written(fn, site), *found}
+    for param in fn.node.params:
+        if param.name not in given and type(param.default) is ir.Const:
+            found[param.name] = param.default
+    return found

@@ -383,10 +383,11 @@ def _in_loop(
     if node.func.at != at:
         also = (Step(f.module.name, node.at, "it is called here"),)
     few = not retraces and (variants.names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
-    few = few or (not here and variants.gets_objects(log.m, f, maker, assigned))
     confidence = (
         Confidence.POSSIBLE
-        if few or _places(maker, node) or variants.has_options(table, maker, assigned)
+        if few
+        or _places(maker, node)
+        or variants.is_of_the_turn(f, table, maker, assigned, None if here else log.m)
         else _confidence(f, retraces, not amortised and not varying)
     )
     log.m.emit(

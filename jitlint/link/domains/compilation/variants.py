@@ -115,6 +115,13 @@ def _has_display(f: Frame, node: ir.Node | None) -> bool:
     return False
 
 
+def is_of_the_turn(
+    f: Frame, table: CodeTable, maker: ir.Node, assigned: frozenset[str], m: Machine | None
+) -> bool:
+    """Whether no program of another turn would do. m: where a function of the program makes it."""
+    return has_options(table, maker, assigned) or (m is not None and gets_objects(m, f, maker, assigned))
+
+
 def has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> bool:
     """Whether each turn compiles with options of its own, shardings say: no program of another turn would do."""
     given = maker.args[1:] if type(maker) is ir.Call else ()

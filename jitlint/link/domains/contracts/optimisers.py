@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -172,15 +173,21 @@ def _remember(made: ExtInst, dotted: str, args: Args) -> None:
         found = dotted if dotted in names else inside if dotted in around else ""
         if found:
             made.attrs[mark] = py(found)
-        elif mark == _NEEDY and dotted in around:
-            one_of = [alt for given in parts if type(given) is Union for alt in given.alts]
-            perhaps = next(filter(None, (_inside(alt, mark) for alt in one_of)), "")
-            made.attrs.update({_NEEDY: py(perhaps), _PERHAPS: TRUE} if perhaps else {})
-    if any(type(part) is ExtInst and _PERHAPS in part.attrs for part in parts):
-        made.attrs[_PERHAPS] = TRUE
+    if dotted in contracts.composing:
+        _remember_choice(made, parts)
     option = contracts.copies_given.get(dotted)
     if option is not None and args.kw.get(option, NONE) is not NONE:
         made.attrs[COPIES] = py(dotted)
+
+
+def _remember_choice(made: ExtInst, parts: Sequence[Value]) -> None:
+    """What a composed optimiser needs if one is chosen of those that it may be made of."""
+    one_of = [alt for given in parts if type(given) is Union for alt in given.alts]
+    perhaps = next(filter(None, (_inside(alt, _NEEDY) for alt in one_of)), "")
+    if perhaps and _NEEDY not in made.attrs:
+        made.attrs.update({_NEEDY: py(perhaps), _PERHAPS: TRUE})
+    elif any(type(part) is ExtInst and _PERHAPS in part.attrs for part in parts):
+        made.attrs[_PERHAPS] = TRUE
 
 
 def _each(given: Value) -> list[Value]:

@@ -32,16 +32,15 @@ def check(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: Sequence[s
     """A turn throws away the new version of what the next turn is given as it was; so does a method that is called turn by turn,
     and stores another result in its object."""
     target, loop = node.targets[0], f.loops[-1] if f.loops else None
-    if not gone or type(target) is not ir.Tuple or not (f.fn or isinstance(loop, (ir.For, ir.While))):
+    if not gone or type(target) is not ir.Tuple or (f.fn is None and loop is None):
         return
     callee = _called(m, f, call)
     given = _given(callee, call) if callee is not None else {}
     bound = {path_text(one) for one in target.elts if _is_place(one)}
     if callee is None or bound.isdisjoint(map(path_text, given.values())):
         return
-    owners = {one.obj.id for one in target.elts if type(one) is ir.Attr and type(one.obj) is ir.Name}
     for param in _thrown_away(m, callee, target, gone):
-        if param in given and not _is_set(f, loop, owners, given[param]):
+        if param in given and not _is_set(f, loop, target.elts, given[param]):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(given[param]))
 
 
@@ -72,6 +71,13 @@ def _thrown_away(m: Machine, callee: _Callee, target: ir.Tuple, gone: Sequence[s
                 yield param
 
 
+def _same_owner(one: ir.Expr, other: ir.Expr) -> bool:
+    """Whether both are attributes of one variable."""
+    owners = [node.obj if type(node) is ir.Attr else None for node in (one, other)]
+    names = [owner.id if type(owner) is ir.Name else "" for owner in owners]
+    return names[0] == names[1] != ""
+
+
 def _is_place(node: ir.Node) -> bool:
     return type(node) is ir.Name or (type(node) is ir.Attr and type(node.obj) is ir.Name)
 
@@ -98,13 +104,13 @@ def _renewed(m: Machine, callee: _Callee, place: int, results: int, depth: int) 
     return own if any(param.name == own for param in params) else ""
 
 
-def _is_set(f: Frame, loop: ir.Node | None, owners: set[str], place: ir.Expr) -> bool:
-    """Whether a loop gives a variable another value, or code of the module an attribute, but where an object is made. owners:
-    what has attributes that are set here, as where there is no loop."""
+def _is_set(f: Frame, loop: ir.Node | None, stored_here: Sequence[ir.Expr], place: ir.Expr) -> bool:
+    """Whether a loop gives a variable another value, or code of the module an attribute, but where an object is made. Without a
+    loop it is an attribute of an object of which others are stored here."""
     if isinstance(loop, (ir.For, ir.While)):
         if type(place) is ir.Name:
             return place.id in changed_in(loop)
-    elif not (type(place) is ir.Attr and type(place.obj) is ir.Name and place.obj.id in owners):
+    elif not any(_same_owner(place, one) for one in stored_here):
         return True
     name = place.name if type(place) is ir.Attr else ""
     others = (fn for fn in f.module.functions if fn.name != _CONSTRUCTOR)

@@ -109,13 +109,20 @@ def is_callable(value: Value) -> bool | None:
         return None
     if t is Tree:
         return None if a.weak else False
-    if t is Inst or (t is Tup and a.cls is not None):
-        if any("__call__" in c.namespace for c in mro(a.cls)):
-            return True
-        return None if a.cls.extern or (t is Inst and a.open) else False
+    if t is Inst or t is Tup:
+        return _has_call(a)
     if t is Py and a.kind == "static":
         return None
     return False
+
+
+def _has_call(value: Inst | Tup) -> bool | None:
+    """Whether objects of a class are called; a plain tuple is not."""
+    if value.cls is None:
+        return False
+    if any("__call__" in c.namespace for c in mro(value.cls)):
+        return True
+    return None if value.cls.extern or (type(value) is Inst and value.open) else False
 
 
 def is_concrete(value: Value) -> bool | None:
