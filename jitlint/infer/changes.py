@@ -100,13 +100,17 @@ def reaching(box: Seq | Map | Inst, value: Value) -> Value:
     return UNKNOWN if traced_level(value) > box.level else value
 
 
-def holds(outer: Map, inner: Map, depth: int = _DEEP) -> bool:
+def holds(outer: Map, inner: Map) -> bool:
     """Whether a dict is inside another one, or one that it may be."""
-    meant = (inner, *reached(inner))
-    below = [alt for part in parts(outer) for alt in alternatives(part) if type(alt) is Map]
-    if any(part is box for part in below for box in meant):
-        return True
-    return depth > 1 and any(holds(part, inner, depth - 1) for part in below)
+    meant = {id(box) for box in (inner, *reached(inner))}
+    level = [outer]
+    for _ in range(_DEEP):
+        level = [
+            alt for box in level for part in parts(box) for alt in alternatives(part) if type(alt) is Map
+        ]
+        if any(id(box) in meant for box in level):
+            return True
+    return False
 
 
 def reaching_too(outer: Map, inner: Map) -> Map:

@@ -16,8 +16,7 @@ from jitlint.infer import about
 from jitlint.infer.dims import Dims
 from jitlint.infer.freezing import freeze
 from jitlint.infer.keys import Either, KeyUses, either
-from jitlint.infer.objects import NOTE, seen_as
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.objects import NOTE, has_call, seen_as
 from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     FORI,
@@ -105,13 +104,7 @@ def _join(a: Value, b: Value, depth: int, known: _Known) -> Value:
 
 def _is_called(value: Value) -> bool:
     """Whether a value is there to be called: a function, a class, or an object with such a method."""
-    return type(value) in _CALLABLES or (type(value) is Inst and _has_call(value.cls))
-
-
-def _has_call(cls: ClassInfo) -> bool:
-    return "__call__" in cls.namespace or any(
-        type(base) is Class and base.info is not cls and _has_call(base.info) for base in cls.bases
-    )
+    return type(value) in _CALLABLES or (type(value) is Inst and has_call(value.cls))
 
 
 def _include(alts: list[Value], new: Value, depth: int, known: _Known) -> None:
@@ -142,7 +135,10 @@ def _merge(a: Value, b: Value, depth: int, known: _Known) -> Value | None:
         pair = (id(a), id(b))
         found = known.get(pair)
         if found is None or found[0] < depth:
-            found = known[pair] = (depth, a, b, _one_of(a, b, _merge_containers(a, b, depth, known)))
+            merged: Any = _merge_containers(a, b, depth, known)
+            if merged is not None and t is not Tup:
+                merged.one_of = (a, b)
+            found = known[pair] = (depth, a, b, merged)
         return found[3]
     return a if freeze(a) == freeze(b) else None
 
@@ -262,14 +258,6 @@ def _joined(a: int, b: int) -> int:
 
 
 _CONTAINERS = frozenset({Tup, Seq, Map, Inst})
-
-
-def _one_of(a: Any, b: Any, merged: Any) -> Value | None:
-    """What two boxes have in common, which knows that it is one of them."""
-    if merged is not None and type(merged) is not Tup:
-        merged.one_of = (a, b)
-    out: Value | None = merged
-    return out
 
 
 def _merge_containers(a: Any, b: Any, depth: int, known: _Known) -> Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import (
     Arr,
     Bound,
@@ -46,6 +47,13 @@ def seen_as(inst: Inst, attrs: dict[str, Value]) -> Inst:
 def itself(inst: Inst) -> Inst:
     """The object that an instance is, whatever is known of it here."""
     return inst if inst.like is None else inst.like
+
+
+def has_call(cls: ClassInfo) -> bool:
+    """Whether a class, or one of the project that it is made from, says what calling its objects does."""
+    return "__call__" in cls.namespace or any(
+        type(base) is Class and base.info is not cls and has_call(base.info) for base in cls.bases
+    )
 
 
 def is_cold(inst: Inst) -> bool:

@@ -28,10 +28,13 @@ def test_the_nearest_part_comes_first() -> None:
     assert waiting._missing() in (PARTS[1], PARTS[3])
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/smaps_rollup"), reason="the system does not tell")
+def test_a_process_has_memory_of_its_own_where_the_system_tells() -> None:
+    told = os.path.exists("/proc/self/smaps_rollup")
+    assert (checkpoint._own_memory(os.getpid()) > 1000) == told
+    assert checkpoint._own_memory(-1) == 0
+
+
 def test_copies_that_need_much_memory_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = checkpoint._own_memory(os.getpid())
-    assert own > 1000
     monkeypatch.setattr(checkpoint, "_own_memory", lambda pid: 2 * checkpoint._MEMORY)
     waiting = point()
     ours, theirs = Pipe()

@@ -221,10 +221,11 @@ def _with_starts(start: _Variables, exits: _Variables | None) -> _Variables | No
     """A variable that goes down into a dict may still be where it began: what is stored into it then arrives there as well."""
     if exits is None or exits is start:
         return exits
+    pairs = [(name, value, exits.get(name)) for name, value in start.items() if type(value) is Map]
     found = {
         name: changes.reaching_too(value, inner)
-        for name, value in start.items()
-        if type(value) is Map and type(inner := exits.get(name)) is Map and changes.holds(value, inner)
+        for name, value, inner in pairs
+        if type(inner) is Map and inner is not value and changes.holds(value, inner)
     }
     return {**exits, **found} if found else exits
 

@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.captures.log import Call, Load, Write
 from jitlint.link.engine.surroundings import Around, Table
-from jitlint.link.tables.ir_walk import last_name, nodes
+from jitlint.link.tables.ir_walk import bound_by, last_name, nodes
 from jitlint.syntax import ir
 
 GLOBAL: Final = "global"
@@ -62,17 +62,9 @@ def is_made_here(write: Write) -> bool:
     if write.fn is None or root_of(write) != LOCAL:
         return False
     name = _written_path(around_of(write.fn, write.statement), write, through=True)[0]
-    values = [value for node in write.fn.parts for value in _bound(node, name)]
+    bindings = [node for node in write.fn.parts if isinstance(node, (ir.Assign, ir.AnnAssign))]
+    values = [node.value for node in bindings if node.value is not None and name in bound_by(node)]
     return bool(values) and all(type(value) in _DISPLAYS for value in values)
-
-
-def _bound(node: ir.Node, name: str) -> Iterator[ir.Node]:
-    """What an assignment binds to a name."""
-    targets = (
-        node.targets if type(node) is ir.Assign else (node.target,) if type(node) is ir.AnnAssign else ()
-    )
-    if isinstance(node, (ir.Assign, ir.AnnAssign)) and node.value is not None:
-        yield from (node.value for target in targets if type(target) is ir.Name and target.id == name)
 
 
 def constructs(write: Write) -> bool:

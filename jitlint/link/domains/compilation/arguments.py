@@ -205,7 +205,9 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     fn = q.frame.fn
     assert fn is not None
     outer = Variation(log.m, site.frame, log.m.texts.table(site.frame), site.loops)
-    given = {name: (outer, node) for name, node in {**_written(fn, site), **_spread(log, fn, site)}.items()}
+    written = _written(fn, site)
+    written.update(_spread(log, fn, site, written))
+    given = {name: (outer, node) for name, node in written.items()}
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
     return _ask(
         log, q, Variation(log.m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
@@ -228,7 +230,9 @@ def _written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
     return given
 
 
-def _spread(log: CompilationLog, fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
+def _spread(
+    log: CompilationLog, fn: FuncInfo, site: CallSite, written: dict[str, ir.Expr]
+) -> dict[str, ir.Expr]:
     """What ``**`` of a call brings, and the defaults of the parameters to which it gives nothing; nothing if that is not known."""
     spread = [(arg.value, paths.peek(log.m, site.frame, arg.value)) for arg in site.node.args if arg.star]
     found: dict[str, ir.Expr] = {}
@@ -236,8 +240,7 @@ def _spread(log: CompilationLog, fn: FuncInfo, site: CallSite) -> dict[str, ir.E
         if type(value) is not Map or value.rest is not None:
             return {}
         found.update(dict.fromkeys(value.entries, node))
-    given = {*_written(fn, site), *found}
     for param in fn.node.params:
-        if param.name not in given and type(param.default) is ir.Const:
+        if param.name not in written and param.name not in found and type(param.default) is ir.Const:
             found[param.name] = param.default
     return found

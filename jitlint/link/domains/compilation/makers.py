@@ -385,9 +385,7 @@ def _in_loop(
     few = not retraces and (variants.names_parts(loop) or _is_compiled_anyway(table, x, node, loop))
     confidence = (
         Confidence.POSSIBLE
-        if few
-        or _places(maker, node)
-        or variants.is_of_the_turn(f, table, maker, assigned, None if here else log.m)
+        if few or _places(maker, node) or variants.is_of_the_turn(log.m, f, table, maker, assigned, here)
         else _confidence(f, retraces, not amortised and not varying)
     )
     log.m.emit(

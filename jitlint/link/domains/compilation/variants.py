@@ -116,13 +116,13 @@ def _has_display(f: Frame, node: ir.Node | None) -> bool:
 
 
 def is_of_the_turn(
-    f: Frame, table: CodeTable, maker: ir.Node, assigned: frozenset[str], m: Machine | None
+    m: Machine, f: Frame, table: CodeTable, maker: ir.Node, assigned: frozenset[str], here: bool
 ) -> bool:
-    """Whether no program of another turn would do. m: where a function of the program makes it."""
-    return has_options(table, maker, assigned) or (m is not None and gets_objects(m, f, maker, assigned))
+    """Whether no program of another turn would do. here: it is made by the code of the loop, by no function that this calls."""
+    return _has_options(table, maker, assigned) or (not here and _gets_objects(m, f, maker, assigned))
 
 
-def has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> bool:
+def _has_options(table: CodeTable, maker: ir.Node, assigned: frozenset[str]) -> bool:
     """Whether each turn compiles with options of its own, shardings say: no program of another turn would do."""
     given = maker.args[1:] if type(maker) is ir.Call else ()
     return any(arg.name and table.mentions_through(arg.value, assigned) for arg in given)
@@ -140,7 +140,7 @@ def is_target(table: CodeTable, maker: ir.Node | None, assigned: frozenset[str])
     return all(value is None or type(value) is ir.Call for value in table.bound.get(node.id, (None,)))
 
 
-def gets_objects(m: Machine, f: Frame, maker: ir.Node, assigned: Set[str]) -> bool:
+def _gets_objects(m: Machine, f: Frame, maker: ir.Node, assigned: Set[str]) -> bool:
     """Whether a function of the program makes something of an object that is another one at each turn, a planner of another kind
     say: each wants a program of its own."""
     given = [arg.value for arg in maker.args] if type(maker) is ir.Call else []

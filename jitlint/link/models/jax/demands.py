@@ -169,7 +169,7 @@ def check_functions(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dic
         return
     for one in spec.run:
         value = named.get(one.function)
-        several = iteration.known_items(value) if is_sequence(value) and value is not None else None
+        several = iteration.known_items(value) if is_sequence(value) else None
         for part in several if several is not None else [value]:
             check_function(m, f, at, spec, one.function, part)
 

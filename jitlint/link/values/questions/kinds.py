@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.objects import has_call
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import (
     Arr,
@@ -92,7 +93,7 @@ def metaclass_method(info: ClassInfo, name: str) -> Value | None:
     return None if meta is None else member(meta, name)
 
 
-def is_sequence(value: Value | None) -> bool:
+def is_sequence(value: Value | None) -> TypeGuard[Seq | Tup]:
     """Whether a value stands for its elements: a list, or a tuple that is not called itself."""
     return type(value) is Seq or (type(value) is Tup and is_callable(value) is not True)
 
@@ -110,17 +111,17 @@ def is_callable(value: Value) -> bool | None:
     if t is Tree:
         return None if a.weak else False
     if t is Inst or t is Tup:
-        return _has_call(a)
+        return _is_called(a)
     if t is Py and a.kind == "static":
         return None
     return False
 
 
-def _has_call(value: Inst | Tup) -> bool | None:
+def _is_called(value: Inst | Tup) -> bool | None:
     """Whether objects of a class are called; a plain tuple is not."""
     if value.cls is None:
         return False
-    if any("__call__" in c.namespace for c in mro(value.cls)):
+    if has_call(value.cls):
         return True
     return None if value.cls.extern or (type(value) is Inst and value.open) else False
 
