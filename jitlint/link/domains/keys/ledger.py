@@ -19,12 +19,13 @@ RANDOM: Final = "jax.random."
 
 @dataclass(slots=True)
 class Ledger:
-    """Of a session. makers: the places at which a scope makes a key of a constant. defaults: keys that a parameter has
+    """Of a session. makers: the places at which a scope makes a key of a constant. tests: of these, what tests make. defaults: keys that a parameter has
     when nobody hands one over. looked: functions that were seen to start streams where only shapes are asked for.
     stored: where modules draw from keys that they keep, as far as that is told there."""
 
     m: Machine
     makers: dict[tuple[Hashable, ...], set[int]] = field(default_factory=dict)
+    tests: set[tuple[Hashable, ...]] = field(default_factory=set)
     defaults: set[Key] = field(default_factory=set)
     looked: set[int] = field(default_factory=set)
     stored: set[tuple[str, int]] = field(default_factory=set)

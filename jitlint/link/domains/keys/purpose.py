@@ -18,7 +18,7 @@ from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, docstrings, last_name
+from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, docstrings, last_name, nodes
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
@@ -41,6 +41,8 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     path = k.m.modules[this.module].path
     if naming.is_benchmark(path) or _is_said(k, f, this) or _is_of_a_mock(k, f, this):
         return True  # what is measured does not depend on the numbers
+    if made_apart and _is_given_by_a_test(k, f, this, found):
+        return True
     if _is_test(path) or _is_checked(f, this, found):
         return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
     told = is_document(path)
@@ -60,6 +62,27 @@ def _is_of_a_mock(k: Ledger, f: Frame, this: Use) -> bool:
         return False
     given = (paths.peek(k.m, f, part) for arg in call.args for part in below(arg.value))
     return not any(value is not None and inside([value]) for value in given)
+
+
+def _is_given_by_a_test(k: Ledger, f: Frame, this: Use, found: Use) -> bool:
+    """Whether a test makes keys of one seed and hands each over for itself: code that gets them under several names, or one in each
+    turn of a loop, has used none twice."""
+    if root_of(this.key).step[1:] not in k.tests or k.m.modules[this.module].is_test:
+        return False
+    first, second = (_names_given(meant.call_of(f, use)) for use in (found, this))
+    if this.site != found.site:
+        return first.isdisjoint(second)
+    loop = f.loops[-1] if f.loops else None
+    targets = (
+        [part.target for part in loop.fors] if type(loop) is ir.Comp else [getattr(loop, "target", None)]
+    )
+    return not second.isdisjoint(name.id for name in bound_names([one for one in targets if one is not None]))
+
+
+def _names_given(call: ir.Call | None) -> set[str]:
+    """The variables that a call mentions in its arguments."""
+    parts = (part for arg in call.args for part in nodes(arg.value)) if call is not None else ()
+    return {part.id for part in parts if type(part) is ir.Name}
 
 
 def _is_said(k: Ledger, f: Frame, this: Use) -> bool:

@@ -115,6 +115,8 @@ def _named(k: Ledger, f: Frame, at: int, short: str, args: Args, out: Value) -> 
         return with_key(out, k.m.keys.derived(k.m.keys.fresh(), turns.AGAIN, f.scope.key))
     makers = k.makers.setdefault((f.scope.key, const), set())
     makers.add(at)
+    if f.module.is_test:
+        k.tests.add((f.scope.key, const))
     if f.world.here & S:
         k.m.emit(f, ConstantKey, at, None, api=f"{RANDOM}{short}")
     key = k.m.keys.derived(None, "const", f.scope.key, const)
