@@ -39,10 +39,8 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     """Whether what the code around is there for speaks against a mistake."""
     made_apart = is_made_apart(k, this.key)
     path = k.m.modules[this.module].path
-    if naming.is_benchmark(path) or _is_said(k, f, this) or _is_of_a_mock(k, f, this):
+    if naming.is_benchmark(path) or _is_said(k, f, this) or _is_of_a_test(k, f, this, found):
         return True  # what is measured does not depend on the numbers
-    if made_apart and _is_given_by_a_test(k, f, this, found):
-        return True
     if _is_test(path) or _is_checked(f, this, found):
         return made_apart or not (_is_slip(this, found) or _leaves_one_over(f, this, found))
     told = is_document(path)
@@ -52,6 +50,11 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this) or _is_chosen(f, this):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
+
+
+def _is_of_a_test(k: Ledger, f: Frame, this: Use, found: Use) -> bool:
+    """Whether a test has it so, and not the code that draws."""
+    return _is_of_a_mock(k, f, this) or _is_given_by_a_test(k, f, this, found)
 
 
 def _is_of_a_mock(k: Ledger, f: Frame, this: Use) -> bool:
@@ -67,7 +70,8 @@ def _is_of_a_mock(k: Ledger, f: Frame, this: Use) -> bool:
 def _is_given_by_a_test(k: Ledger, f: Frame, this: Use, found: Use) -> bool:
     """Whether a test makes keys of one seed and hands each over for itself: code that gets them under several names, or one in each
     turn of a loop, has used none twice."""
-    if root_of(this.key).step[1:] not in k.tests or k.m.modules[this.module].is_test:
+    given = is_made_apart(k, this.key) and root_of(this.key).step[1:] in k.tests
+    if not given or k.m.modules[this.module].is_test:
         return False
     first, second = (_names_given(meant.call_of(f, use)) for use in (found, this))
     if this.site != found.site:
