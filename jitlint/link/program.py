@@ -174,6 +174,7 @@ def _run(m: Machine, inputs: Sequence[ModuleInput], options: Options, answers: A
             functions = options.checkpoint.reached(m)
         m.schedule.release()
     _pass(m, options)
+    m.host_calls.settle()
     for domain in m.domains.all:
         _contain(m, _finished(domain))
     _say_limits(m)

@@ -58,9 +58,7 @@ _HOST_DATA: Final = Arr(0, host=True)
 def note(m: Machine, f: Frame, node: ir.Call, callee: Value, args: Args, result: Value) -> None:
     """Note a call that was just made in the host world."""
     notes: HostCalls = m.host_calls
-    call = notes.calls.get((f.module.name, node.at))
-    if call is None:
-        call = notes.calls[f.module.name, node.at] = HostCall()
+    call = notes.at((f.module.name, node.at))
     args = _with_host_data(notes, f, node, args)
     for alt in alternatives(callee):
         _note_one(notes, f, call, alt, args, result)
@@ -116,7 +114,6 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
         call.functions[inner.fn] = None
         notes.callers.setdefault(inner.fn.id, {})[here] = None
     elif type(inner) is Xform and inner.spec.modes and not inner.spec.custom:
-        call.jitted = True
         call.works = call.works or not _only_hands_back(inner.target)
         call.fills = call.fills or inner.spec.name.startswith(lexicon().timing.filling)
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
@@ -124,8 +121,7 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
         if given and call.donated is None:
             notes.users[here] = None
         call.target = describe(inner.target)
-        old = call.donated
-        call.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
+        call.note_jitted(inner, given)
     else:
         call.others = True
 

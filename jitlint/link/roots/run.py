@@ -59,6 +59,7 @@ def run_cold(m: Machine) -> None:
         func = fn.values[0]
         fn.cold = True
         m.cold = fn if fn.contexts or fn.traced_contexts else None
+        m.host_calls.root = None if fn.module.is_test else fn
         m.domains.on_root(fn)
         closures.forget_rebound(func)
         frame = parameters.host_frame(m, func)
@@ -70,7 +71,7 @@ def run_cold(m: Machine) -> None:
             m.contain(
                 fn.module.name, functools.partial(evaluator.activate, m, frame, fn.node.at, func, bound)
             )
-        m.cold = None
+        m.cold = m.host_calls.root = None
     m.unstarted = [fn for fn in m.unstarted if not fn.cold]
 
 

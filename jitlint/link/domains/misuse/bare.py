@@ -1,7 +1,8 @@
 """What a compiled function surely does when the program calls it, with no map around (layer: ``link``, room ``domains``).
 
 What it does: follows the statements that always run, from the function that is called to those that it calls by their
-names. What it does not: guess what a test decides, follow methods of objects, or functions that transforms call.
+names, and to methods of the same object. What it does not: guess what a test decides, follow methods of other objects, or
+functions that transforms call.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Func, Xform
+from jitlint.infer.values import Bound, Func, Inst, Value, Xform
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import call_at
 from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -30,23 +32,52 @@ _DEPTH: Final = 6
 
 def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
     """Whether a call of a compiled function always leads to another call, without a map between: ``place``, its module and origin."""
+    callee = _compiled(m, call)
+    if callee is None or callee.spec.axes or callee.spec.specs:
+        return False
+    target: Value = callee.target
+    owner: Inst | None = None
+    if type(target) is Bound and type(target.recv) is Inst:
+        target, owner = target.func, target.recv
+    return type(target) is Func and _leads(m, target, owner, place, _DEPTH)
+
+
+def _compiled(m: Machine, call: Step) -> Xform | None:
+    """The compiled function that is called, if it is surely that one."""
+    noted = m.host_calls.calls.get((call.module, call.at))
+    if noted is not None and noted.only is not None:
+        return noted.only
     module = m.modules[call.module]
     node = next((found for code in module.code() if (found := call_at(code, call.at)) is not None), None)
     callee = paths.peek(m, Frame(module, module.scope, HOST), node.func) if node is not None else None
-    if type(callee) is not Xform or callee.spec.axes or callee.spec.specs or type(callee.target) is not Func:
-        return False
-    return _leads(m, callee.target, place, _DEPTH)
+    return callee if type(callee) is Xform else None
 
 
-def _leads(m: Machine, func: Func, place: tuple[str, int], depth: int) -> bool:
+def _leads(m: Machine, func: Func, owner: Inst | None, place: tuple[str, int], depth: int) -> bool:
+    """owner: the object of which the function is a method."""
     fn = func.fn
     for call in _with_mapped(m, func, _always(fn.body)):
         if (fn.module.name, call.at) == place:
             return True
-        callee = paths.peek(m, inside(func), call.func) if depth and _is_global(fn, call.func) else None
-        if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee, place, depth - 1):
+        callee, of = _callee(m, func, owner, call.func) if depth else (None, None)
+        if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee, of, place, depth - 1):
             return True
     return False
+
+
+def _callee(
+    m: Machine, func: Func, owner: Inst | None, node: ir.Node | None
+) -> tuple[Value | None, Inst | None]:
+    """What a call in a function runs: a global function, or a method of its own object, with that object."""
+    if _is_global(func.fn, node):
+        return paths.peek(m, inside(func), node), None
+    if owner is not None and type(node) is ir.Attr and _is_receiver(func.fn, node.obj):
+        return owner.attrs.get(node.name) or find_method(owner, node.name), owner
+    return None, None
+
+
+def _is_receiver(fn: FuncInfo, node: ir.Node | None) -> bool:
+    return type(node) is ir.Name and bool(fn.node.params) and fn.node.params[0].name == node.id
 
 
 def _with_mapped(m: Machine, func: Func, calls: Iterator[ir.Call]) -> Iterator[ir.Call]:
