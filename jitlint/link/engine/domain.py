@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-Watched = Sequence[tuple[str, Any, object]]
-"""Boxes among the arguments of a call, by parameter, with their contents before it."""
+Watched = Sequence[tuple[str, tuple[object, ...], Any, Any]]
+"""Boxes among the arguments of a call, and inside of them, by parameter and the way from there, with their contents before it."""
 
 Owner = Any
 """What holds a place: a `Value`, a `Scope` or a `ClassInfo`, depending on the kind of place."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jitlint.infer.changes import put_rest, reached, reaching
 from jitlint.infer.lattice import join, joined, seq_element
@@ -16,93 +16,167 @@ from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, 
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
 
-Contents = dict[Any, Value]
+Named = dict[Any, Value]
+Way = tuple[object, ...]
+"""The attributes, keys and places that lead from an argument to a box inside of it."""
+Box = Inst | Map | Seq
+_BOXES: Final = (Inst, Map, Seq)
+
+_DEEP: Final = 2
+"""So many boxes around one it is looked for."""
+_MANY: Final = 64
+"""So many boxes are looked at; one with more parts is a table, which nobody changes."""
+
+
+class State(NamedTuple):
+    """What a box holds. parts: by attribute or key, or in order. rest, key, open: as in `Seq`, `Map` and `Inst`."""
+
+    parts: Named | list[Value] | None
+    rest: Value | None
+    key: Value | None
+    open: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """changed: contents after the call by parameter name. boxes: which box each parameter had.
+    """changed: what boxes hold after the call, by parameter and way, those that are furthest in first. boxes: which box there was.
 
     whole: these are all contents; otherwise only those that are others than before the call.
     """
 
-    changed: dict[str, Any]
-    boxes: tuple[tuple[str, Value], ...]
+    changed: tuple[tuple[str, Way, State], ...]
+    boxes: tuple[tuple[str, Way, Value], ...]
     whole: bool = True
 
 
 def watch(bound: dict[str, Value]) -> Watched:
-    """The boxes among the arguments with their contents before the call."""
-    return [(n, v, _contents(v)) for n, v in bound.items() if isinstance(v, (Inst, Seq, Map))]
+    """The boxes among the arguments and inside of them, with their contents before the call."""
+    found: list[tuple[str, Way, Box, State]] = []
+    seen: set[int] = set()
+    for name, value in bound.items():
+        if isinstance(value, _BOXES):
+            _watch(found, seen, name, (), value)
+    return found
+
+
+def _watch(found: list[tuple[str, Way, Box, State]], seen: set[int], name: str, way: Way, box: Box) -> None:
+    if id(box) in seen or len(found) >= _MANY:
+        return
+    seen.add(id(box))
+    state = _state(box)
+    found.append((name, way, box, state))
+    if state.parts and len(way) < _DEEP and len(state.parts) <= _MANY:
+        inner = state.parts.items() if isinstance(state.parts, dict) else enumerate(state.parts)
+        for key, part in inner:
+            if isinstance(part, _BOXES):
+                _watch(found, seen, name, (*way, key), part)
 
 
 def changes(watched: Watched, whole: bool = True) -> Effects | None:
     """What has changed since; None when nothing has. whole: what the boxes held before was not only a part of it."""
-    changed: dict[str, Any] = {}
-    given = {id(box) for _, box, _ in watched}
-    for name, box, before in watched:
-        after = _contents(box)
-        if after != before:
-            held, rest = after if whole else _difference(before, after)
-            changed[name] = _kept(held, given) if type(held) is dict else held, rest
-    return Effects(changed, tuple((name, box) for name, box, _ in watched), whole) if changed else None
+    changed = [
+        (name, way, before, after) for name, way, box, before in watched if (after := _state(box)) != before
+    ]
+    if not changed:
+        return None
+    given = {id(box) for _, _, box, _ in watched}
+    changed.sort(key=lambda one: -len(one[1]))
+    return Effects(
+        tuple(
+            [
+                (name, way, _kept(after if whole else _newer(before, after), given))
+                for name, way, before, after in changed
+            ]
+        ),
+        tuple([(name, way, box) for name, way, box, _ in watched]),
+        whole,
+    )
 
 
-def _kept(contents: Contents, given: set[int]) -> Contents:
+def _kept(state: State, given: set[int]) -> State:
     """Contents as they are now: the boxes that the call made go on to change, each with the object that has it."""
-    return {k: v if id(v) in given else _copy(v, None) for k, v in contents.items()}
+    if not isinstance(state.parts, dict):
+        return state
+    return state._replace(parts={k: v if id(v) in given else _copy(v, None) for k, v in state.parts.items()})
 
 
-def _difference(before: Any, after: Any) -> Any:
-    if type(after[0]) is not dict:
+def _newer(before: State, after: State) -> State:
+    if not (isinstance(before.parts, dict) and isinstance(after.parts, dict)):
         return after
-    return {k: v for k, v in after[0].items() if before[0].get(k) is not v}, after[1]
+    old = before.parts
+    return after._replace(parts={k: v for k, v in after.parts.items() if old.get(k) is not v})
 
 
-def _contents(box: Any) -> tuple[object, ...]:
-    if type(box) is Inst:
-        return (dict(box.attrs), box.open)
-    if type(box) is Map:
-        return (dict(box.entries), (box.rest, box.key))
-    return (None if box.items is None else list(box.items), box.rest)
+def _state(box: Box) -> State:
+    if isinstance(box, Inst):
+        return State(dict(box.attrs), None, None, box.open)
+    if isinstance(box, Map):
+        return State(dict(box.entries), box.rest, box.key, False)
+    return State(None if box.items is None else list(box.items), box.rest, None, False)
 
 
 def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename | None = None) -> None:
     """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
-    same = {id(old): bound[name] for name, old in effects.boxes if name in bound}
-    for name, (contents, rest) in effects.changed.items():
-        given = bound.get(name)
-        if isinstance(given, Seq):
-            _change_sequence(given, contents, rest, given.token is f.token and effects.whole)
-            for one in reached(given):
-                _change_sequence(one, contents, rest, strong=False)
-        elif isinstance(given, (Inst, Map)):
-            held = _renamed(contents, rename)
-            _change(f, given, held, rest, given.token is f.token, same, effects.whole)
-            for box in reached(given):
-                kept = {key: reaching(box, value) for key, value in held.items()}
-                _change(f, box, kept, rest, False, same, effects.whole)
+    same = {
+        id(old): now for name, way, old in effects.boxes if (now := _found(bound.get(name), way)) is not None
+    }
+    for name, way, state in effects.changed:
+        box = _found(bound.get(name), way)
+        if isinstance(box, _BOXES):
+            told = state if rename is None else _renamed(state, rename)
+            _change(f, box, told, box.token is f.token, same, effects.whole)
+            for one in reached(box):
+                _change(f, one, _reaching(one, told), False, same, effects.whole)
 
 
-def _change(
-    f: Frame, box: Inst | Map, held: Contents, rest: Any, strong: bool, same: dict[int, Value], whole: bool
-) -> None:
-    if isinstance(box, Inst):
-        _put(f, box.attrs, held, strong, same, whole)
-        box.open = box.open or rest
-        return
-    _put(f, box.entries, held, strong, same, whole)
-    if strong or box.rest is None:
-        box.rest, box.key = rest
-    elif rest[0] is not None:
-        put_rest(box, rest[1], rest[0])
+def _found(value: Value | None, way: Way) -> Value | None:
+    """What a way leads to."""
+    for key in way:
+        if isinstance(value, Inst):
+            value = value.attrs.get(str(key))
+        elif isinstance(value, Map):
+            value = value.entries.get(key)
+        elif isinstance(value, Seq) and isinstance(key, int) and key < len(value.items or ()):
+            value = value.items[key] if value.items else None
+        else:
+            return None
+    return value
 
 
-def _change_sequence(box: Seq, contents: list[Value] | None, rest: Value | None, strong: bool) -> None:
+def _renamed(state: State, rename: Rename) -> State:
+    parts = state.parts
+    if isinstance(parts, dict):
+        parts = {key: rename(value) for key, value in parts.items()}
+    elif parts is not None:
+        parts = [rename(value) for value in parts]
+    return state._replace(parts=parts, rest=None if state.rest is None else rename(state.rest))
+
+
+def _reaching(box: Box, state: State) -> State:
+    if not isinstance(state.parts, dict):
+        return state
+    return state._replace(parts={key: reaching(box, value) for key, value in state.parts.items()})
+
+
+def _change(f: Frame, box: Box, state: State, strong: bool, same: dict[int, Value], whole: bool) -> None:
+    if isinstance(box, Seq):
+        _change_sequence(box, state, strong and whole)
+    elif isinstance(state.parts, dict):
+        _put(f, box.attrs if isinstance(box, Inst) else box.entries, state.parts, strong, same, whole)
+        if isinstance(box, Inst):
+            box.open = box.open or state.open
+        elif strong or box.rest is None:
+            box.rest, box.key = state.rest, state.key
+        elif state.rest is not None:
+            put_rest(box, state.key, state.rest)
+
+
+def _change_sequence(box: Seq, state: State, strong: bool) -> None:
+    items = list(state.parts) if isinstance(state.parts, list) else None
     if strong:
-        box.items, box.rest = None if contents is None else list(contents), rest
+        box.items, box.rest = items, state.rest
     else:
-        parts = [seq_element(box), seq_element(Seq("list", contents, rest))]
+        parts = [seq_element(box), seq_element(Seq("list", items, state.rest))]
         box.items, box.rest = None, joined([part for part in parts if part is not None])
 
 
@@ -123,13 +197,7 @@ def forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
                 forget_missing(alt.args, depth)
 
 
-def _renamed(contents: Contents, rename: Rename | None) -> Contents:
-    return contents if rename is None else {k: rename(v) for k, v in contents.items()}
-
-
-def _put(
-    f: Frame, target: Contents, contents: Contents, strong: bool, same: dict[int, Value], whole: bool
-) -> None:
+def _put(f: Frame, target: Named, contents: Named, strong: bool, same: dict[int, Value], whole: bool) -> None:
     if strong and whole:
         for key in [key for key in target if key not in contents]:
             del target[key]

@@ -169,7 +169,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
             return x + 1
         main()
         """,
-        ["DonatedRead name=v callee=<lambda> in main: likely"],
+        ["DonatedRead name=v callee=<lambda> in main: certain"],
     ),
     "an attribute that another method reads": (
         """

@@ -298,7 +298,7 @@ class Log:
                     before.setdefault(place, load)
         elif len(self.log) == start and (before is not None or type(made) not in _MADE):
             return None
-        boxes = tuple([(name, box) for name, box, _ in given if type(box) is Inst])
+        boxes = tuple([(name, box) for name, way, box, _ in given if type(box) is Inst and not way])
         return Remembered(loads, (start, len(self.log)), boxes)
 
     def replay(self, memo: Remembered, bound: dict[str, Value], result: Value) -> None:

@@ -37,8 +37,9 @@ def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
         return False
     target: Value = callee.target
     owner: Inst | None = None
-    if type(target) is Bound and type(target.recv) is Inst:
-        target, owner = target.func, target.recv
+    if isinstance(target, Bound) and isinstance(target.recv, Inst):
+        owner = target.recv
+        target = target.func
     return type(target) is Func and _leads(m, target, owner, place, _DEPTH)
 
 
