@@ -118,10 +118,10 @@ def _state(box: Box) -> State:
 def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename | None = None) -> None:
     """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
     same = {
-        id(old): now for name, way, old in effects.boxes if (now := _found(bound.get(name), way)) is not None
+        id(old): now for name, way, old in effects.boxes if (now := inside(bound.get(name), way)) is not None
     }
     for name, way, state in effects.changed:
-        box = _found(bound.get(name), way)
+        box = inside(bound.get(name), way)
         if isinstance(box, _BOXES):
             told = state if rename is None else _renamed(state, rename)
             _change(f, box, told, box.token is f.token, same, effects.whole)
@@ -129,7 +129,7 @@ def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename |
                 _change(f, one, _reaching(one, told), False, same, effects.whole)
 
 
-def _found(value: Value | None, way: Way) -> Value | None:
+def inside(value: Value | None, way: Way) -> Value | None:
     """What a way leads to."""
     for key in way:
         if isinstance(value, Inst):

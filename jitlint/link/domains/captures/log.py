@@ -32,6 +32,7 @@ from jitlint.infer.values import (
     alternatives,
     const_of,
 )
+from jitlint.link.engine.effects import Way, inside
 from jitlint.link.engine.frame import Slot
 
 if TYPE_CHECKING:
@@ -130,11 +131,11 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a remembered activation read, or did to the log. boxes: the instances it was given."""
+    """What a remembered activation read, or did to the log. boxes: the instances it was given, and those inside of what it was given."""
 
     loads: dict[Key, Load] | None
     part: tuple[int, int]
-    boxes: tuple[tuple[str, Inst], ...]
+    boxes: tuple[tuple[str, Way, Inst], ...]
 
 
 @dataclass(slots=True)
@@ -298,12 +299,16 @@ class Log:
                     before.setdefault(place, load)
         elif len(self.log) == start and (before is not None or type(made) not in _MADE):
             return None
-        boxes = tuple([(name, box) for name, way, box, _ in given if type(box) is Inst and not way])
+        boxes = tuple([(name, way, box) for name, way, box, _ in given if type(box) is Inst])
         return Remembered(loads, (start, len(self.log)), boxes)
 
     def replay(self, memo: Remembered, bound: dict[str, Value], result: Value) -> None:
         """A call that was remembered happens again, perhaps to other instances."""
-        other = {id(old): bound[n] for n, old in memo.boxes if n in bound and bound[n] is not old}
+        other: dict[int, Value] = {}
+        for name, way, old in memo.boxes:
+            box = inside(bound.get(name), way)
+            if box is not None and box is not old:
+                other[id(old)] = box
         if memo.loads and self.current is not None:
             for place, load in memo.loads.items():
                 owner = other.get(place[1])

@@ -130,13 +130,21 @@ def _zero(place: _Place, node: ir.Node | None, depth: int) -> str:
     if not depth:
         return ""
     if type(node) is ir.Name:
-        return dict(place.zero).get(node.id, "")
+        return dict(place.zero).get(node.id, "") or _zero_each_time(place, node.id, depth)
     if type(node) is ir.BinOp:
         if node.op == "-":
             return _difference(place, node) or _both_zero(place, node, depth)
         sides = {"*": [node.left, node.right], "**": [node.left], "/": [node.left]}.get(node.op, [])
         return next((found for side in sides if (found := _zero(place, side, depth - 1))), "")
     return _zero_of_call(place, node, depth) if type(node) is ir.Call else ""
+
+
+def _zero_each_time(place: _Place, name: str, depth: int) -> str:
+    """Of a variable that is set to one thing, and then perhaps to what is computed from that: each of these is zero."""
+    values = spelling.each_set(place.fn.parts, name)
+    array = _zero(place, values[0], depth - 1) if len(values) > 1 else ""
+    there = place._replace(zero=place.zero | {(name, array)})
+    return array if array and all(_zero(there, other, depth - 1) for other in values[1:]) else ""
 
 
 def _zero_of_call(place: _Place, node: ir.Call, depth: int) -> str:

@@ -94,6 +94,18 @@ def _assigned(parts: Sequence[ir.Node], name: str) -> list[tuple[ir.Node, ir.Nod
     return sorted(found, key=lambda one: one[0].at)
 
 
+def each_set(parts: Sequence[ir.Node], name: str) -> list[ir.Node]:
+    """All that a variable is set to, one after the other, ``x -= y`` as ``x - y``; nothing if it is bound in another way, too."""
+    found: list[ir.Node] = []
+    for statement, value in _assigned(parts, name):
+        if type(statement) is ir.AugAssign:
+            value = ir.BinOp(statement.at, statement.op, statement.target, statement.value)
+        if value is None:
+            return []
+        found.append(value)
+    return found
+
+
 def _set_to(node: ir.Assign, name: str) -> ir.Node | None:
     """What a variable is set to; ``b`` of ``x, y = a, b``."""
     if any(type(target) is ir.Name for target in node.targets):

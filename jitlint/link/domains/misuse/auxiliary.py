@@ -87,6 +87,13 @@ def changed_by(call: ir.Call) -> set[str]:
     return {part.value for part in parts if type(part) is ir.Const and isinstance(part.value, str)}
 
 
+def changed_through(m: Machine, f: Frame, call: ir.Call) -> set[str]:
+    """The same of a call of the project's, which gives what such a call gives."""
+    func = paths.peek(m, f, call.func)
+    result = only_returned(func.fn.parts) if type(func) is Func else None
+    return changed_by(call) or (changed_by(result) if type(result) is ir.Call else set())
+
+
 def _mutable(loss: FuncInfo, call: ir.Call) -> list[str]:
     """The variables with collections that a call lets a model change."""
     changed = changed_by(call)

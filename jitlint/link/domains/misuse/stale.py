@@ -106,7 +106,7 @@ def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Ca
 def _check_unread(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, gone: list[str]) -> None:
     """A variable that nobody reads holds the new version of a part that a state keeps as it was."""
     for name in gone:
-        part = _part_of(fn, name) if not name.startswith("_") else None
+        part = _part_of(m, f, fn, name) if not name.startswith("_") else None
         place = _keeps(m, f, fn, *part) if part is not None else None
         if part is not None and place is not None:
             _lost(m, f, node, part[1], place, name)
@@ -185,13 +185,13 @@ def _own_names(fn: FuncInfo) -> Iterator[str]:
         yield from (part.id for part in inner.parts if type(part) is ir.Name and part.id not in own)
 
 
-def _part_of(fn: FuncInfo, name: str) -> tuple[str, str] | None:
+def _part_of(m: Machine, f: Frame, fn: FuncInfo, name: str) -> tuple[str, str] | None:
     """The state, and its part, that a variable is called for, if the function reads that, or hands the state to one that may."""
     params = {param.name for param in fn.node.params}
     read = [(_owner(part, params), part.name) for part in _everywhere(fn) if type(part) is ir.Attr]
     owned = {pair for pair in read if pair[0]}
     found = {pair for pair in owned if _is_called(pair[1], name)}
-    found = found or _trained_part(fn, name, owned) or _collected_part(fn, name, owned)
+    found = found or _trained_part(fn, name, owned) or _collected_part(m, f, fn, name, owned)
     return found.pop() if len(found) == 1 else None
 
 
@@ -201,13 +201,16 @@ def _trained_part(fn: FuncInfo, name: str, owned: set[tuple[str, str]]) -> set[t
     return {(owner, name) for owner, method in owned if method == _TRAINED and elsewhere}
 
 
-def _collected_part(fn: FuncInfo, name: str, owned: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def _collected_part(
+    m: Machine, f: Frame, fn: FuncInfo, name: str, owned: set[tuple[str, str]]
+) -> set[tuple[str, str]]:
     """The part of a state that is one of the collections in a variable."""
-    collected = _collected(fn, name)
-    return {pair for pair in owned if pair[1] in collected}
+    collected = _collected(m, f, fn, name)
+    found = {pair for pair in owned if pair[1] in collected}
+    return found or {pair for part in collected for pair in _trained_part(fn, part, owned)}
 
 
-def _collected(fn: FuncInfo, name: str) -> set[str]:
+def _collected(m: Machine, f: Frame, fn: FuncInfo, name: str) -> set[str]:
     """The collections of variables that a model changes, where a variable gets what it made of them; also by the same name in a
     function written inside, which hands that out."""
     calls = [
@@ -215,7 +218,7 @@ def _collected(fn: FuncInfo, name: str) -> set[str]:
         for part in _everywhere(fn)
         if type(part) is ir.Assign and type(part.value) is ir.Call and name in bound_by(part)
     ]
-    return {name for call in calls for name in auxiliary.changed_by(call)}
+    return {name for call in calls for name in auxiliary.changed_through(m, f, call)}
 
 
 def _is_part_elsewhere(fn: FuncInfo, name: str) -> bool:
