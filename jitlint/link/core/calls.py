@@ -431,32 +431,37 @@ def _run(
             frame.exits if not reached else {n: join(v, scope.vars.get(n, v)) for n, v in frame.exits.items()}
         )
         scope.vars = {**scope.vars, **left}
-    memo.value = _result(fn, frame, reached)
-    memo.stamp = boxes.stamp(memo.value)
-    memo.effects = effects.changes(watched, whole=not coarse)
+    value = _result(fn, frame, reached)
+    read = m.boxes_read.values()
+    memo.value, memo.effects = effects.remembered(watched, value, read, whole=not coarse)
+    memo.stamp = boxes.stamp(value) if memo.value is value else None
     memo.done = True
     reading.ended(m, memo, outer)
     if m.limits.cuts > cuts:
         memo.depth = f.depth
-    activation = Activation(at, func, bound, memo.value, watched)
+    activation = Activation(at, func, bound, value, watched)
     memo.summaries = m.domains.summarise(frame, activation)
     if memo.trial and m.sink.missing == missing:
         memo.found = trials.found(f, frame, m.sink.record[said:])
     m.domains.on_leave(f, frame, activation)
-    return memo.value
+    return value
 
 
 def _again(m: Machine, f: Frame, at: int, func: Func, memo: Memo, bound: dict[str, Value]) -> Value:
     """A remembered call: the domains repeat what it did, its arguments are changed as its own were."""
-    rename = None
+    rename, value, again = None, memo.value, None
     reading.again(m, memo)
     if memo.trial:
         trials.say_again(m, f, at, func.fn, memo)
-    if memo.summaries:
-        rename = m.domains.replay(f, Activation(at, func, bound, memo.value), memo.summaries)
     if memo.effects is not None:
-        effects.replay(f, memo.effects, bound, rename)
-    return memo.value if rename is None else rename(memo.value)
+        again = effects.Again(f, memo.effects, bound)
+        value = again.value(value)
+    if memo.summaries:
+        made = again.made() if again is not None else {}
+        rename = m.domains.replay(f, Activation(at, func, bound, value, made=made), memo.summaries)
+    if again is not None:
+        again.change(f, rename)
+    return value if rename is None else rename(value)
 
 
 def _set_receiver(frame: Frame, func: Func, bound: dict[str, Value]) -> None:

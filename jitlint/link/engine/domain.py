@@ -8,7 +8,8 @@ that itself. Observations are named tuples: as frozen as data classes, and quick
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
 from jitlint.infer.values import UNKNOWN, Func, Value, Xform
@@ -123,13 +124,15 @@ class Turn(NamedTuple):
 
 
 class Activation(NamedTuple):
-    """An activation of a function that is over, or is remembered. watched: what it got, with the contents before."""
+    """An activation of a function that is over, or is remembered. watched: what it got, with the contents before. made: what it
+    makes this time, by the identity of what takes its place in what is remembered."""
 
     at: int
     func: Func
     bound: dict[str, Value]
     value: Value
     watched: Watched = ()
+    made: Mapping[int, Value] = MappingProxyType({})
 
 
 Rename = Callable[[Value], Value]

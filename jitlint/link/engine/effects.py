@@ -7,12 +7,13 @@ arguments get the remembered changes: an instance the attributes that ``__init__
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from jitlint.infer.changes import put_rest, reached, reaching
 from jitlint.infer.lattice import join, joined, seq_element
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
+from jitlint.link.engine import copies
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
 
@@ -20,7 +21,6 @@ Named = dict[Any, Value]
 Way = tuple[object, ...]
 """The attributes, keys and places that lead from an argument to a box inside of it."""
 Box = Inst | Map | Seq
-_BOXES: Final = (Inst, Map, Seq)
 
 _DEEP: Final = 2
 """So many boxes around one it is looked for."""
@@ -40,12 +40,14 @@ class State(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Effects:
     """changed: what boxes hold after the call, by parameter and way, those that are furthest in first. boxes: which box there was.
+    made: boxes that the call has made, as they were then; with the objects of which they are copies.
 
     whole: these are all contents; otherwise only those that are others than before the call.
     """
 
     changed: tuple[tuple[str, Way, State], ...]
     boxes: tuple[tuple[str, Way, Value], ...]
+    made: dict[int, Value] = field(default_factory=dict)
     whole: bool = True
 
 
@@ -54,7 +56,7 @@ def watch(bound: dict[str, Value]) -> Watched:
     found: list[tuple[str, Way, Box, State]] = []
     seen: set[int] = set()
     for name, value in bound.items():
-        if isinstance(value, _BOXES):
+        if isinstance(value, copies.BOXES):
             _watch(found, seen, name, (), value)
     return found
 
@@ -68,36 +70,64 @@ def _watch(found: list[tuple[str, Way, Box, State]], seen: set[int], name: str, 
     if state.parts and len(way) < _DEEP and len(state.parts) <= _MANY:
         inner = state.parts.items() if isinstance(state.parts, dict) else enumerate(state.parts)
         for key, part in inner:
-            if isinstance(part, _BOXES):
+            if isinstance(part, copies.BOXES):
                 _watch(found, seen, name, (*way, key), part)
 
 
 def changes(watched: Watched, whole: bool = True) -> Effects | None:
     """What has changed since; None when nothing has. whole: what the boxes held before was not only a part of it."""
+    return remembered(watched, NONE, None, whole)[1]
+
+
+def remembered(
+    watched: Watched, value: Value, reads: Iterable[tuple[Value, list[Value]]] | None, whole: bool = True
+) -> tuple[Value, Effects | None]:
+    """The result of a call, and what has changed since, to be repeated: those who got it go on to change what the call has made.
+
+    reads: what it has read elsewhere, with what that held; None if that is not known.
+    """
     changed = [
-        (name, way, before, after) for name, way, box, before in watched if (after := _state(box)) != before
+        (name, way, after if whole else _newer(before, after))
+        for name, way, box, before in watched
+        if (after := _state(box)) != before
     ]
-    if not changed:
-        return None
-    given = {id(box) for _, _, box, _ in watched}
+    given = {id(box): box for _, _, box, _ in watched}
+    held = [one for _, _, state in changed for one in _held(state)]
+    if not changed and not copies.holds_boxes(value, given):
+        return value, None
     changed.sort(key=lambda one: -len(one[1]))
-    return Effects(
-        tuple(
-            [
-                (name, way, _kept(after if whole else _newer(before, after), given))
-                for name, way, before, after in changed
-            ]
-        ),
-        tuple([(name, way, box) for name, way, box, _ in watched]),
-        whole,
-    )
+    boxes = tuple([(name, way, box) for name, way, box, _ in watched])
+    made: dict[int, Value] = {}
+    if any(copies.holds_boxes(one, given) for one in (value, *held)):
+        known = copies.older(watched, reads) if reads is not None else None
+        copier = copies.Copier(
+            None, given if known is None else known, None if known is not None else _plain(held)
+        )
+        told = [(name, way, _with(state, copier.value)) for name, way, state in changed]
+        kept = copier.value(value) if known is not None else value
+        if not copier.full:
+            changed, value = told, kept
+            made = {id(new): old for old, new in copier.made}
+    return value, Effects(tuple(changed), boxes, made, whole)
 
 
-def _kept(state: State, given: set[int]) -> State:
-    """Contents as they are now: the boxes that the call made go on to change, each with the object that has it."""
-    if not isinstance(state.parts, dict):
-        return state
-    return state._replace(parts={k: v if id(v) in given else _copy(v, None) for k, v in state.parts.items()})
+def _plain(held: Iterable[Value]) -> dict[int, Value]:
+    """The lists and dicts among some values."""
+    return {id(one): one for one in held if isinstance(one, (Seq, Map))}
+
+
+def _held(state: State) -> Iterable[Value]:
+    return state.parts.values() if isinstance(state.parts, dict) else state.parts or ()
+
+
+def _with(state: State, one: Rename) -> State:
+    """Contents of which each value is another one."""
+    parts = state.parts
+    if isinstance(parts, dict):
+        parts = {key: one(value) for key, value in parts.items()}
+    elif parts is not None:
+        parts = [one(value) for value in parts]
+    return state._replace(parts=parts, rest=None if state.rest is None else one(state.rest))
 
 
 def _newer(before: State, after: State) -> State:
@@ -115,18 +145,46 @@ def _state(box: Box) -> State:
     return State(None if box.items is None else list(box.items), box.rest, None, False)
 
 
+class Again:
+    """A remembered call happens once more: what it has made is made anew."""
+
+    __slots__ = ("_bound", "_copier", "_effects", "_given", "_states")
+
+    def __init__(self, f: Frame, effects: Effects, bound: dict[str, Value]) -> None:
+        found = [(old, inside(bound.get(name), way)) for name, way, old in effects.boxes]
+        given = {id(old): now for old, now in found if now is not None}
+        self._given = {id(now) for now in given.values()}
+        self._copier = copies.Copier(f.token, given, effects.made)
+        self._states = [(name, way, _with(state, self._copier.value)) for name, way, state in effects.changed]
+        self._effects = effects
+        self._bound = bound
+
+    def value(self, value: Value) -> Value:
+        """What the call gives this time."""
+        return self._copier.value(value)
+
+    def made(self) -> dict[int, Value]:
+        """What the call has made, by the identity of what it made when it ran."""
+        return {id(self._effects.made[id(old)]): new for old, new in self._copier.made}
+
+    def change(self, f: Frame, rename: Rename | None = None) -> None:
+        """Change the arguments as the call changed its own. rename: of the values inside."""
+        for name, way, state in self._states:
+            box = inside(self._bound.get(name), way)
+            if isinstance(box, copies.BOXES):
+                told = state if rename is None else _with(state, self._but_given(rename))
+                _change(f, box, told, box.token is f.token, self._effects.whole)
+                for one in reached(box):
+                    _change(f, one, _reaching(one, told), False, self._effects.whole)
+
+    def _but_given(self, rename: Rename) -> Rename:
+        """What was given has its names already."""
+        return lambda value: value if id(value) in self._given else rename(value)
+
+
 def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename | None = None) -> None:
     """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
-    same = {
-        id(old): now for name, way, old in effects.boxes if (now := inside(bound.get(name), way)) is not None
-    }
-    for name, way, state in effects.changed:
-        box = inside(bound.get(name), way)
-        if isinstance(box, _BOXES):
-            told = state if rename is None else _renamed(state, rename)
-            _change(f, box, told, box.token is f.token, same, effects.whole)
-            for one in reached(box):
-                _change(f, one, _reaching(one, told), False, same, effects.whole)
+    Again(f, effects, bound).change(f, rename)
 
 
 def inside(value: Value | None, way: Way) -> Value | None:
@@ -143,26 +201,17 @@ def inside(value: Value | None, way: Way) -> Value | None:
     return value
 
 
-def _renamed(state: State, rename: Rename) -> State:
-    parts = state.parts
-    if isinstance(parts, dict):
-        parts = {key: rename(value) for key, value in parts.items()}
-    elif parts is not None:
-        parts = [rename(value) for value in parts]
-    return state._replace(parts=parts, rest=None if state.rest is None else rename(state.rest))
-
-
 def _reaching(box: Box, state: State) -> State:
     if not isinstance(state.parts, dict):
         return state
     return state._replace(parts={key: reaching(box, value) for key, value in state.parts.items()})
 
 
-def _change(f: Frame, box: Box, state: State, strong: bool, same: dict[int, Value], whole: bool) -> None:
+def _change(f: Frame, box: Box, state: State, strong: bool, whole: bool) -> None:
     if isinstance(box, Seq):
         _change_sequence(box, state, strong and whole)
     elif isinstance(state.parts, dict):
-        _put(f, box.attrs if isinstance(box, Inst) else box.entries, state.parts, strong, same, whole)
+        _put(box.attrs if isinstance(box, Inst) else box.entries, state.parts, strong, whole)
         if isinstance(box, Inst):
             box.open = box.open or state.open
         elif strong or box.rest is None:
@@ -197,26 +246,10 @@ def forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
                 forget_missing(alt.args, depth)
 
 
-def _put(f: Frame, target: Named, contents: Named, strong: bool, same: dict[int, Value], whole: bool) -> None:
+def _put(target: Named, contents: Named, strong: bool, whole: bool) -> None:
     if strong and whole:
         for key in [key for key in target if key not in contents]:
             del target[key]
     for key, value in contents.items():
         old = target.get(key)
-        value = same.get(id(value)) or _fresh(f, value)
         target[key] = value if strong or old is None else join(old, value)
-
-
-def _fresh(f: Frame, value: Value) -> Value:
-    """A box that the call made is made anew; what it holds is shared."""
-    return _copy(value, f.token)
-
-
-def _copy(value: Value, token: object) -> Value:
-    """A box with the same contents; anything else as it is."""
-    if type(value) is Seq:
-        items = None if value.items is None else list(value.items)
-        return Seq(value.kind, items, value.rest, value.level, token)
-    if type(value) is Map:
-        return Map(dict(value.entries), value.rest, value.level, token, value.key)
-    return value

@@ -130,7 +130,7 @@ class Captures(Domain[Remembered]):
 
     def replay(self, f: Frame, activation: Activation, summary: Remembered) -> Rename | None:
         """It reads and does the same again."""
-        self.log.replay(summary, activation.bound, activation.value)
+        self.log.replay(summary, activation)
         return None
 
     def progress(self) -> int:

@@ -38,7 +38,7 @@ from jitlint.link.engine.frame import Slot
 if TYPE_CHECKING:
     from jitlint.infer.places import Step
     from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
-    from jitlint.link.engine.domain import Watched
+    from jitlint.link.engine.domain import Activation, Watched
     from jitlint.link.engine.frame import Args, Frame
     from jitlint.link.engine.machine import Machine
 
@@ -302,11 +302,11 @@ class Log:
         boxes = tuple([(name, way, box) for name, way, box, _ in given if type(box) is Inst])
         return Remembered(loads, (start, len(self.log)), boxes)
 
-    def replay(self, memo: Remembered, bound: dict[str, Value], result: Value) -> None:
+    def replay(self, memo: Remembered, activation: Activation) -> None:
         """A call that was remembered happens again, perhaps to other instances."""
-        other: dict[int, Value] = {}
+        other = dict(activation.made)
         for name, way, old in memo.boxes:
-            box = inside(bound.get(name), way)
+            box = inside(activation.bound.get(name), way)
             if box is not None and box is not old:
                 other[id(old)] = box
         if memo.loads and self.current is not None:
@@ -316,7 +316,7 @@ class Log:
                     place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
                 self.current.setdefault(place, load)
         if not self.m.timeless:
-            self._repeat(memo.part, other, result)
+            self._repeat(memo.part, other, activation.value)
 
     def _repeat(self, part: tuple[int, int], other: dict[int, Value], result: Value) -> None:
         """Log again what a part of the log holds. other: the instances that take the place of those it knows."""
@@ -352,7 +352,8 @@ class Log:
             again: Write | Call
             if isinstance(entry, Write):
                 place_of = (id(entry.owner), entry.at)
-                if type(entry.owner) is Inst and entry.owner.born > start and entry.owner not in kept:
+                lost = type(entry.owner) is Inst and entry.owner.born > start and entry.owner not in kept
+                if lost and id(entry.owner) not in other:
                     continue  # another instance, which nobody saw before
                 again = replace(entry, owner=other[id(entry.owner)]) if id(entry.owner) in other else entry
             else:

@@ -38,7 +38,7 @@ from jitlint.link.values.questions.ownership import deepest_tracer, is_guess
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
-_MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist")
+_MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist", "build")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
 
 _FORMS: Final = ("shape", "dtype", "ndim", "size", "aval", "weak_type")
@@ -221,7 +221,8 @@ def _is_made_for_traces(f: Frame) -> bool:
 
 def _counts_traces(f: Frame, changed: str) -> bool:
     """Whether what is kept is about traces: a set of what is the same for all calls of one, ``seen.add(x.shape)``, a number
-    that a function counts which is made by one that is named for traces, or that is held against a limit."""
+    that a function counts which is made by one that is named for traces, or that is held against a limit, and what the program is
+    sure of afterwards."""
     statement = surroundings.statement(f)
     if _keeps_forms(statement):
         return True
@@ -231,23 +232,17 @@ def _counts_traces(f: Frame, changed: str) -> bool:
     tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
     if any(last_name(part).lower() == changed for node in tests for part in below(node.test)):
         return True
-    return any(_asserts_length(node, changed) for node in _around(f))
+    return any(_asserts(node, changed) for code in f.module.code() for node in code)
 
 
-def _around(f: Frame) -> list[ir.Node]:
-    """The code of the function in which one is written."""
-    scope = f.scope.parent
-    return scope.fn.parts if scope is not None and scope.fn is not None else []
-
-
-def _asserts_length(node: ir.Node, changed: str) -> bool:
-    """Whether a statement is sure of how many things are kept: ``assert len(seen) == 1``."""
+def _asserts(node: ir.Node, changed: str) -> bool:
+    """Whether a statement is sure of what is kept, or of how much: ``assert len(seen) == 1``, ``assert self.builds == 2``."""
     parts = below(node.test) if type(node) is ir.Assert else []
     return any(
         type(part) is ir.Compare
-        and type(part.left) is ir.Call
-        and last_name(part.left.func) == "len"
-        and any(last_name(arg.value).lower() == changed for arg in part.left.args)
+        and part.ops == ["=="]
+        and any(last_name(one).lower() == changed for one in below(part.left))
+        and not any(isinstance(one, (ir.Name, ir.Attr, ir.Call)) for one in below(part.rights[0]))
         for part in parts
     )
 
