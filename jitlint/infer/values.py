@@ -417,10 +417,10 @@ class Xform(Value):
 
     spec: the transform's catalogue entry. options: its arguments besides the function, by name. site and
     module: where it was made, born: when. called: a known call reached it. broken: its options are refused already.
-    rules: what ``defvjp`` and the like added, kind and function.
+    rules: what ``defvjp`` and the like added, kind and function. origin: the one that was made when the same code ran before.
     """
 
-    __slots__ = ("born", "broken", "called", "module", "options", "rules", "site", "spec", "target")
+    __slots__ = ("born", "broken", "called", "module", "options", "origin", "rules", "site", "spec", "target")
 
     def __init__(
         self, spec: Wrap, target: Value, options: dict[str, Value], site: tuple[str, int], module: ModuleInfo
@@ -430,9 +430,9 @@ class Xform(Value):
         self.target = target
         self.options = options
         self.site = site
-        self.called = False
+        self.called = self.broken = False
         self.born = 0
-        self.broken = False
+        self.origin: Xform | None = None
         self.rules: list[tuple[str, Value]] = []
 
     def __repr__(self) -> str:

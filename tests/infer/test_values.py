@@ -477,7 +477,7 @@ TOLD: dict[type, set[str]] = {
     Map: {"one_of"},
     Inst: {"born", "like", "one_of", "why"},
     Func: {"born", "owner", "wraps"},
-    Xform: {"born", "called", "module"},
+    Xform: {"born", "called", "module", "origin"},
 }
 """What keys leave out: how it is told, when it was made, what the rest says already, and which boxes a change of this one reaches:
 a remembered call changes those of the call at hand."""

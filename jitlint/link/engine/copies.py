@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from jitlint.infer.lattice import parts
-from jitlint.infer.values import Bound, Inst, Map, Partial, Seq, Tup, Union, Value
+from jitlint.infer.values import Bound, Inst, Map, Partial, Seq, Tup, Union, Value, Xform
 from jitlint.link.engine.domain import Watched
 
 BOXES: Final = (Inst, Map, Seq)
-_HOLDERS: Final = (*BOXES, Tup, Union, Bound, Partial)
+_HOLDERS: Final = (*BOXES, Tup, Union, Bound, Partial, Xform)
 _MOST: Final = 64
 """So many boxes are copied."""
 _REACH: Final = 512
@@ -43,27 +43,11 @@ class Copier:
         if isinstance(value, BOXES):
             found = self.done.get(id(value))
             return self._box(value) if found is None else found
-        if isinstance(value, Tup):
-            items = self._all(value.items)
-            return value if items is None else value.of(items)
-        if isinstance(value, Union):
-            alts = self._all(value.alts)
-            return value if alts is None else Union(tuple(alts))
-        if isinstance(value, Bound):
-            recv = self.value(value.recv)
-            return value if recv is value.recv else Bound(value.func, recv)
-        if isinstance(value, Partial):
-            held = self._all([*value.args, *value.keywords.values()])
-            if held is not None:
-                count = len(value.args)
-                return Partial(value.func, held[:count], dict(zip(value.keywords, held[count:])), value.site)
-        return value
-
-    def _all(self, values: Iterable[Value]) -> list[Value] | None:
-        """The values as they are then; None if they are all the same."""
-        old = list(values)
-        new = [self.value(one) for one in old]
-        return None if all(a is b for a, b in zip(old, new)) else new
+        held = _inner(value) if isinstance(value, _HOLDERS) else []
+        new = [self.value(one) for one in held]
+        if all(a is b for a, b in zip(held, new)):
+            return value
+        return _with(value, new)
 
     def _box(self, box: Inst | Map | Seq) -> Value:
         if self._only is not None and id(box) not in self._only:
@@ -98,6 +82,28 @@ class Copier:
             new.rest = None if box.rest is None else self.value(box.rest)
 
 
+def _inner(value: Value) -> list[Value]:
+    return [value.target] if isinstance(value, Xform) else parts(value)
+
+
+def _with(value: Value, held: list[Value]) -> Value:
+    """A value like one, of other values."""
+    if isinstance(value, Tup):
+        return value.of(held)
+    if isinstance(value, Union):
+        return Union(tuple(held))
+    if isinstance(value, Bound):
+        return Bound(value.func, held[0])
+    if isinstance(value, Xform):
+        new = Xform(value.spec, held[0], value.options, value.site, value.module)
+        new.born, new.broken, new.rules, new.origin = value.born, value.broken, value.rules, value
+        return new
+    if isinstance(value, Partial):
+        count = len(value.args)
+        return Partial(value.func, held[:count], dict(zip(value.keywords, held[count:])), value.site)
+    return value
+
+
 def older(watched: Watched, reads: Iterable[tuple[Value, list[Value]]]) -> dict[int, Value] | None:
     """The boxes that were there before a call: in its arguments, or in what it has read; None if these are too many."""
     found: dict[int, Value] = {id(box): box for _, _, box, _ in watched}
@@ -119,7 +125,7 @@ def older(watched: Watched, reads: Iterable[tuple[Value, list[Value]]]) -> dict[
             return None
         if isinstance(value, BOXES):
             found[id(value)] = value
-        waiting.extend(parts(value))
+        waiting.extend(_inner(value))
     return found
 
 
@@ -130,5 +136,5 @@ def holds_boxes(value: Value, known: Mapping[int, Value], depth: int = 4) -> boo
     return (
         depth > 0
         and isinstance(value, _HOLDERS)
-        and any(holds_boxes(p, known, depth - 1) for p in parts(value))
+        and any(holds_boxes(part, known, depth - 1) for part in _inner(value))
     )

@@ -86,34 +86,42 @@ def remembered(
 
     reads: what it has read elsewhere, with what that held; None if that is not known.
     """
+    changed = _changed(watched, whole)
+    given = {id(box): box for _, _, box, _ in watched}
+    held = [one for _, _, state in changed for one in _held(state)]
+    fresh = any(copies.holds_boxes(one, given) for one in (value, *held))
+    if not changed and not fresh:
+        return value, None
+    made: dict[int, Value] = {}
+    if fresh:
+        copier = _copier(watched, reads, held)
+        told = [(name, way, _with(state, copier.value)) for name, way, state in changed]
+        kept = copier.value(value) if reads is not None else value
+        if not copier.full:
+            changed, value = told, kept
+            made = {id(new): old for old, new in copier.made}
+    boxes = tuple([(name, way, box) for name, way, box, _ in watched])
+    return value, Effects(tuple(changed), boxes, made, whole)
+
+
+def _changed(watched: Watched, whole: bool) -> list[tuple[str, Way, State]]:
     changed = [
         (name, way, after if whole else _newer(before, after))
         for name, way, box, before in watched
         if (after := _state(box)) != before
     ]
-    given = {id(box): box for _, _, box, _ in watched}
-    held = [one for _, _, state in changed for one in _held(state)]
-    if not changed and not copies.holds_boxes(value, given):
-        return value, None
-    changed.sort(key=lambda one: -len(one[1]))
-    boxes = tuple([(name, way, box) for name, way, box, _ in watched])
-    made: dict[int, Value] = {}
-    if any(copies.holds_boxes(one, given) for one in (value, *held)):
-        known = copies.older(watched, reads) if reads is not None else None
-        copier = copies.Copier(
-            None, given if known is None else known, None if known is not None else _plain(held)
-        )
-        told = [(name, way, _with(state, copier.value)) for name, way, state in changed]
-        kept = copier.value(value) if known is not None else value
-        if not copier.full:
-            changed, value = told, kept
-            made = {id(new): old for old, new in copier.made}
-    return value, Effects(tuple(changed), boxes, made, whole)
+    return sorted(changed, key=lambda one: -len(one[1]))
 
 
-def _plain(held: Iterable[Value]) -> dict[int, Value]:
-    """The lists and dicts among some values."""
-    return {id(one): one for one in held if isinstance(one, (Seq, Map))}
+def _copier(
+    watched: Watched, reads: Iterable[tuple[Value, list[Value]]] | None, held: Iterable[Value]
+) -> copies.Copier:
+    """Copies what was not there before; where that is not known, the lists and dicts that the call has stored."""
+    known = copies.older(watched, reads) if reads is not None else None
+    if known is not None:
+        return copies.Copier(None, known)
+    plain = {id(one): one for one in held if isinstance(one, (Seq, Map))}
+    return copies.Copier(None, {id(box): box for _, _, box, _ in watched}, plain)
 
 
 def _held(state: State) -> Iterable[Value]:

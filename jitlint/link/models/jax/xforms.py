@@ -7,7 +7,7 @@ function runs in a new world, and its result leaves that world again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
@@ -126,12 +126,13 @@ def _nobody_else_calls(target: Value) -> None:
 def mark_called(x: Value) -> None:
     """A transformed function inside another needs no run of its own."""
     while True:
-        c: Any = x
-        if type(x) is Xform:
-            c.called = True
-            x = c.target
+        if isinstance(x, Xform):
+            made: Xform | None = x
+            while made is not None:
+                made.called, made = True, made.origin
+            x = x.target
         elif isinstance(x, (Bound, Partial)):
-            x = c.func
+            x = x.func
         else:
             return
 
