@@ -335,14 +335,14 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
 
 
 def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
-    outer = f.scope
+    outer, first = f.scope, evaluate(m, f, node.fors[0].iter)  # once, and around the comprehension
     consumed = outer.vars.get(USES)
     inner = {} if consumed is None else {USES: consumed}
     f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
     token = f.token
     loops, f.loops = f.loops, (*f.loops, node)
     try:
-        result = _comp_body(m, f, node)
+        result = _comp_body(m, f, node, first)
         if f.scope.vars.get(USES) is not consumed:
             outer.vars[USES] = f.scope.vars[USES]
     finally:
@@ -352,18 +352,16 @@ def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
     return result
 
 
-def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
+def _comp_body(m: Machine, f: Frame, node: ir.Comp, iterable: Value) -> Value:
     bound: _Elements | None
     single = node.fors[0] if len(node.fors) == 1 else None
     if single is not None and single.ifs:
-        iterable = evaluate(m, f, single.iter)
         kept = unlike.kept(m, f, single, iterable)
         if kept is not None:
             return _comp_unrolled(m, f, node, kept)
         f.token = object()
         bound = _comp_loops(m, f, node, iterable)
     elif single is not None and not single.ifs and node.kind in ("list", "set", "generator", "dict"):
-        iterable = evaluate(m, f, single.iter)
         items = iteration.known_items(iterable)
         if items is not None and (0 < len(items) <= UNROLLED or fields.describe_fields(items)):
             if f.world.floor:
@@ -374,7 +372,7 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp) -> Value:
         m.domains.on_run(f, node, iterable)
     else:
         f.token = object()
-        bound = _comp_loops(m, f, node)
+        bound = _comp_loops(m, f, node, iterable)
     if bound is None:
         return (
             Map({}, None, f.world.level) if node.kind == "dict" else Seq(_kind(node), [], None, f.world.level)
@@ -386,12 +384,11 @@ _Elements = list[tuple[ir.Node, Value]]
 """Targets and what they stand for."""
 
 
-def _comp_loops(m: Machine, f: Frame, node: ir.Comp, first: Value | None = None) -> _Elements | None:
-    """Bind the targets of a comprehension; None if a test lets nothing through. first: what it goes over, if known."""
+def _comp_loops(m: Machine, f: Frame, node: ir.Comp, first: Value) -> _Elements | None:
+    """Bind the targets of a comprehension; None if a test lets nothing through. first: what it goes over."""
     bound: _Elements = []
     for part in node.fors:
-        iterable = evaluate(m, f, part.iter) if first is None else first
-        first = None
+        iterable = first if part is node.fors[0] else evaluate(m, f, part.iter)
         bound.append((part.target, _bind_element(m, f, part, iterable)))
         for test in part.ifs:
             outcome = branches.condition(m, f, test, "comprehension", test.at)

@@ -33,8 +33,9 @@ from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values.flattening import is_static_field
-from jitlint.link.values.questions.kinds import constant_strings, mro
+from jitlint.link.values.questions.kinds import constant_strings, member, mro
 from jitlint.syntax import ir
 
 _FUNCTIONS: Final = (Bound, Ext, Func, Method, Partial, Xform)
@@ -94,8 +95,25 @@ def registered(m: Machine, f: Frame, at: int, info: ClassInfo, flatten: Value | 
         if names and "__init__" not in info.namespace:  # a constructor of its own may add any
             info.data_fields = _children(m, f, at, info, func, list(names))
         if info.data_fields is None:
-            info.data_fields = flattened_names(func)
+            info.data_fields = _through_properties(info, flattened_names(func))
     info.opaque_flatten = info.data_fields is None
+
+
+def _through_properties(info: ClassInfo, names: frozenset[str] | None) -> frozenset[str] | None:
+    """The attributes that are children, where some are given by properties; None when a property is not understood."""
+    out: set[str] = set()
+    for name in names or ():
+        found = member(info, name)
+        if type(found) is not Descr or type(found.func) is not Func:
+            out.add(name)
+            continue
+        given = only_returned(found.func.fn.parts)
+        own = found.func.fn.node.params[0].name if found.func.fn.node.params else ""
+        read = _self_attributes(given, {own: {""}}) if given is not None else set[str]()
+        if not read or "" in read:
+            return None
+        out |= read
+    return None if names is None else frozenset(out)
 
 
 def _children(

@@ -9,11 +9,12 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer import changes
 from jitlint.infer.events import ArrayStore, BadIndex
 from jitlint.infer.grounds import RULED, SEEN, weaken
-from jitlint.infer.lattice import anonymous, join, seq_element
+from jitlint.infer.lattice import anonymous, join, seq_element, traced_modes
 from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.values import (
     FRESH,
     NO_CONST,
+    NONE,
     STR,
     UNKNOWN,
     Arr,
@@ -290,7 +291,7 @@ def _sequence(m: Machine, f: Frame, at: int, obj: Seq | Tup, index: Value) -> Va
             return items[index.const]
         return UNKNOWN
     emit_convert(m, f, at, index, "index", f"{kind} index")
-    return any_item(obj)
+    return picked(any_item(obj))
 
 
 def _sliced(obj: Seq | Tup, items: list[Value] | None, index: SliceVal) -> Value:
@@ -307,6 +308,12 @@ def _sliced(obj: Seq | Tup, items: list[Value] | None, index: SliceVal) -> Value
         return Seq(kind, None, any_item(obj), FRESH)
     part = items[slice(*limits)]
     return Tup(tuple(part)) if kind == "tuple" else Seq(kind, part, None, FRESH)
+
+
+def picked(value: Value) -> Value:
+    """What is taken out of somewhere in a container: where some of it is traced and some is not, nothing is known of that."""
+    alts = value.alts if type(value) is Union else ()
+    return UNKNOWN if len({bool(traced_modes(alt)) for alt in alts if alt is not NONE}) > 1 else value
 
 
 def any_item(value: Value) -> Value:
@@ -338,14 +345,14 @@ def _map_item(obj: Map, index: Value) -> Value:
         found = obj.entries.get(index.const)
         if found is not None:
             return found
-        return anonymous(obj.rest) if obj.rest is not None else UNKNOWN
+        return picked(anonymous(obj.rest)) if obj.rest is not None else UNKNOWN
     if type(index) is Union and all(type(a) is Py and a.const is not NO_CONST for a in index.alts):
         out: Value | None = None
         for alt in index.alts:
             one = _map_item(obj, alt)
             out = one if out is None else join(out, one)
         return out if out is not None else UNKNOWN
-    return any_item(boxes.entries_for(obj, index))
+    return picked(any_item(boxes.entries_for(obj, index)))
 
 
 def update_map(target: Map, source: Value) -> None:

@@ -128,7 +128,7 @@ def _pop(m: Machine, f: Frame, at: int, box: Seq, args: Args) -> Value:
         else:
             forget_length(box)
         return value
-    value = or_unknown(seq_element(box))
+    value = subscripts.picked(or_unknown(seq_element(box)))
     forget_length(box)
     return value
 
@@ -294,7 +294,7 @@ def _get(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
     found = _present(box, key)
     if found is None:
         return default
-    return found if _exactly(box, key) else join(found, default)
+    return found if _exactly(box, key) else subscripts.picked(join(found, default))
 
 
 def _map_pop(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:
