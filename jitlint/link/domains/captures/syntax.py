@@ -21,6 +21,9 @@ GLOBAL: Final = "global"
 LOCAL: Final = "local"
 PARAMETER: Final = "parameter"
 
+_PROGRAMS: Final = ("compil", "jit")
+"""Words in the names of attributes that hold compiled programs, or say whether there are some."""
+
 _DISPLAYS: Final = frozenset({ir.List, ir.Dict, ir.Set, ir.Comp})
 
 
@@ -29,7 +32,7 @@ def harmless(write: Write) -> bool:
     fn = write.fn
     if fn is None:
         return False
-    if fn.node.is_generator or _of_context_manager(fn) or _compiles_anew(fn, write):
+    if fn.node.is_generator or _of_context_manager(fn) or _compiles_anew(fn, write) or _marks(fn):
         return True
     found = around_of(fn, write.statement)
     path = _written_path(found, write)
@@ -43,6 +46,17 @@ def _compiles_anew(fn: FuncInfo, write: Write) -> bool:
     """Whether a function throws compiled programs away after the write: ``step.clear_cache()``."""
     calls = (node for node in fn.parts if type(node) is ir.Call and node.at > write.at)
     return any(last_name(call.func) in ("clear_cache", "clear_caches") for call in calls)
+
+
+def _marks(fn: FuncInfo) -> bool:
+    """Whether a function says that what was compiled holds no longer: ``self._compiled = False``."""
+    for node in fn.parts:
+        if type(node) is not ir.Assign or type(node.value) is not ir.Const or node.value.value:
+            continue
+        names = [target.name.lower() for target in node.targets if type(target) is ir.Attr]
+        if any(word in name for name in names for word in _PROGRAMS):
+            return True
+    return False
 
 
 def root_of(write: Write) -> str:

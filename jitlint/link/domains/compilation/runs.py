@@ -15,7 +15,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Func
+from jitlint.infer.values import Func, Value
 from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.tables import ir_walk, naming
@@ -162,8 +162,14 @@ def _of_one_caller(log: CompilationLog, places: list[CallSite]) -> list[CallSite
 
 
 def _are_of_others(log: CompilationLog, first: CallSite, second: CallSite) -> bool:
-    """Whether two calls hand over different functions, so that each needs a program of its own: ``fit(linear)``, ``fit(cubic)``."""
+    """Whether two calls hand over different functions, or objects that no compiled function takes, so that each needs a program of
+    its own: ``fit(linear)``, ``fit(cubic)``."""
     given = [[paths.peek(log.m, site.frame, arg.value) for arg in site.node.args] for site in (first, second)]
-    return any(
-        type(one) is Func and type(other) is Func and one.fn is not other.fn for one, other in zip(*given)
-    )
+    return any(_is_another(one, other) for one, other in zip(*given))
+
+
+def _is_another(one: Value | None, other: Value | None) -> bool:
+    if type(one) is Func and type(other) is Func:
+        return one.fn is not other.fn
+    objects = one is not None and other is not None and variants.is_plain(one) and variants.is_plain(other)
+    return objects and one is not other

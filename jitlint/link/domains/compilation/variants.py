@@ -145,9 +145,9 @@ def _gets_objects(m: Machine, f: Frame, maker: ir.Node, assigned: Set[str]) -> b
     say: each wants a program of its own."""
     given = [arg.value for arg in maker.args] if type(maker) is ir.Call else []
     turn = [paths.peek(m, f, node) for node in given if type(node) is ir.Name and node.id in assigned]
-    return any(all(map(_is_plain, alternatives(value))) for value in turn if value is not None)
+    return any(all(map(is_plain, alternatives(value))) for value in turn if value is not None)
 
 
-def _is_plain(value: Value) -> bool:
+def is_plain(value: Value) -> bool:
     """Whether a value is an object that no transform takes as an argument."""
     return type(value) is Inst and not value.cls.pytree

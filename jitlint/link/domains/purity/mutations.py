@@ -228,11 +228,17 @@ def _counts_traces(f: Frame, changed: str) -> bool:
         return True
     if type(statement) is ir.AugAssign and _is_made_for_traces(f):
         return True
-    parts = f.fn.parts if f.fn is not None else ()
+    parts = [*(f.fn.parts if f.fn is not None else ()), *_around(f)]
     tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
     if any(last_name(part).lower() == changed for node in tests for part in below(node.test)):
         return True
     return any(_asserts(node, changed) for code in f.module.code() for node in code)
+
+
+def _around(f: Frame) -> list[ir.Node]:
+    """The code of the function in which one is written."""
+    scope = f.scope.parent
+    return scope.fn.parts if scope is not None and scope.fn is not None else []
 
 
 def _asserts(node: ir.Node, changed: str) -> bool:
@@ -241,8 +247,7 @@ def _asserts(node: ir.Node, changed: str) -> bool:
     return any(
         type(part) is ir.Compare
         and part.ops == ["=="]
-        and any(last_name(one).lower() == changed for one in below(part.left))
-        and not any(isinstance(one, (ir.Name, ir.Attr, ir.Call)) for one in below(part.rights[0]))
+        and any(last_name(one).lower() == changed for one in below(part))
         for part in parts
     )
 
