@@ -13,6 +13,8 @@ from jitlint.link.domains.captures.log import ANY, ENTERED, Log, Remembered
 from jitlint.link.engine.domain import Activation, Change, Domain, Library, Load, Rename, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.questions.kinds import find_method
+from jitlint.syntax import ir
 
 _NAMES: Final = {"name": "name", "global": "name", "nonlocal": "name", "module": "name"}
 """Kinds of stores to a variable."""
@@ -81,7 +83,7 @@ class Captures(Domain[Remembered]):
         log, kind = self.log, store.kind
         if kind in _NAMES:
             log.write(f, store.at if kind == "module" else f.at, "name", store.owner, store.key, store.value)
-        elif kind == "attribute":
+        elif kind == "attribute" and not _may_refuse(store.owner):
             log.write(f, store.at, "attr", store.owner, store.key, store.value)
         elif kind == "element":
             log.write_item(f, store.at, store.owner, store.key, store.value)
@@ -144,3 +146,9 @@ class Captures(Domain[Remembered]):
     def finish(self) -> None:
         """Which reads are stale."""
         judge.judge(self.m, self.log, self._places)
+
+
+def _may_refuse(owner: object) -> bool:
+    """Whether a class of the program raises when some of the attributes of its objects are set: then they stay as they were."""
+    setter = find_method(owner, "__setattr__") if isinstance(owner, Inst) else None
+    return type(setter) is Func and any(type(part) is ir.Raise for part in setter.fn.parts)
