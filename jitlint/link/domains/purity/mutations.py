@@ -221,8 +221,8 @@ def _is_made_for_traces(f: Frame) -> bool:
 
 def _counts_traces(f: Frame, changed: str) -> bool:
     """Whether what is kept is about traces: a set of what is the same for all calls of one, ``seen.add(x.shape)``, a number
-    that a function counts which is made by one that is named for traces, or that is held against a limit, and what the program is
-    sure of afterwards."""
+    that a function counts which is made by one that is named for traces, or that is held against a limit, and what the
+    function, or the one around it, is sure of."""
     statement = surroundings.statement(f)
     if _keeps_forms(statement):
         return True
@@ -232,7 +232,7 @@ def _counts_traces(f: Frame, changed: str) -> bool:
     tests = [node for node in parts if type(node) is ir.If and type(node.body[-1]) is ir.Raise]
     if any(last_name(part).lower() == changed for node in tests for part in below(node.test)):
         return True
-    return any(_asserts(node, changed) for code in f.module.code() for node in code)
+    return any(_asserts(node, changed) for node in parts)
 
 
 def _around(f: Frame) -> list[ir.Node]:
