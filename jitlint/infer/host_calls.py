@@ -35,9 +35,9 @@ class HostCall:
 
     def note_jitted(self, compiled: Xform | None, given: dict[int | str, bool]) -> None:
         """Something that is jitted is called, and given these arguments for good."""
-        same = not self.jitted or (
-            self.compiled is not None and self.compiled.site == getattr(compiled, "site", None)
-        )
+        known = self.compiled
+        alike = known is not None and compiled is not None and known.site == compiled.site
+        same = alike or not self.jitted
         self.compiled = compiled if same else None
         old = self.donated
         self.donated = given if old is None else {k: v and old[k] for k, v in given.items() if k in old}
