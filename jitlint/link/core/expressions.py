@@ -335,11 +335,12 @@ def _dict(m: Machine, f: Frame, node: ir.Dict) -> Value:
 
 
 def _comp(m: Machine, f: Frame, node: ir.Comp) -> Value:
-    outer, first = f.scope, evaluate(m, f, node.fors[0].iter)  # once, and around the comprehension
+    outer = f.scope
     consumed = outer.vars.get(USES)
     inner = {} if consumed is None else {USES: consumed}
     f.scope = Scope(inner, outer, outer.fn, outer.key, outer.level, outer.token)
     token = f.token
+    first = evaluate(m, f, node.fors[0].iter)  # once, before the first turn
     loops, f.loops = f.loops, (*f.loops, node)
     try:
         result = _comp_body(m, f, node, first)

@@ -25,15 +25,16 @@ _REACH: Final = 512
 
 class Copier:
     """Copies boxes, each once. done: what takes the place of a box, by its identity. only: the boxes to copy, None for all.
-    made: the copies, with what they are of. full: there were more boxes than it copies."""
+    met: those of which it has come upon one. made: the copies, with what they are of. full: there were more boxes than it copies."""
 
-    __slots__ = ("_only", "_token", "done", "full", "made")
+    __slots__ = ("_only", "_token", "done", "full", "made", "met")
 
     def __init__(
         self, token: object, done: Mapping[int, Value], only: Mapping[int, Value] | None = None
     ) -> None:
         self.done = dict(done)
         self.full = False
+        self.met: set[int] = set()
         self.made: list[tuple[Value, Value]] = []
         self._only = only
         self._token = token
@@ -42,6 +43,8 @@ class Copier:
         """The value with its boxes made anew; the same object where nothing is to be copied."""
         if isinstance(value, BOXES):
             found = self.done.get(id(value))
+            if found is not None:
+                self.met.add(id(value))
             return self._box(value) if found is None else found
         held = _inner(value) if isinstance(value, _HOLDERS) else []
         new = [self.value(one) for one in held]

@@ -88,27 +88,34 @@ def remembered(
     """
     changed = _changed(watched, whole)
     given = {id(box): box for _, _, box, _ in watched}
-    held = [one for _, _, state in changed for one in _held(state)]
-    fresh = any(copies.holds_boxes(one, given) for one in (value, *held))
+    held = [one for _, _, _, state in changed for one in _held(state)]
+    fresh = _holds_boxes([value, *held], given)
     if not changed and not fresh:
         return value, None
-    made: dict[int, Value] = {}
-    if fresh:
-        copier = _copier(watched, reads, held)
-        told = [(name, way, _with(state, copier.value)) for name, way, state in changed]
-        kept = copier.value(value) if reads is not None else value
-        if not copier.full:
-            changed, value = told, kept
-            made = {id(new): old for old, new in copier.made}
-    boxes = tuple([(name, way, box) for name, way, box, _ in watched])
-    return value, Effects(tuple(changed), boxes, made, whole)
+    copier = _copier(watched, reads, held) if fresh else copies.Copier(None, given)
+    told = [(name, way, _with(state, copier.value)) for name, way, _, state in changed]
+    kept = copier.value(value) if reads is not None else value
+    boxes = [(name, way, box) for name, way, box, _ in watched]
+    if copier.full:
+        as_it_is = tuple([(name, way, state) for name, way, _, state in changed])
+        return value, Effects(as_it_is, tuple(boxes), {}, whole)
+    used = copier.met.union(id(box) for _, _, box, _ in changed)
+    return kept, Effects(tuple(told), _among(boxes, used), {id(new): old for old, new in copier.made}, whole)
 
 
-def _changed(watched: Watched, whole: bool) -> list[tuple[str, Way, State]]:
+def _holds_boxes(values: Iterable[Value], known: dict[int, Value]) -> bool:
+    return any(copies.holds_boxes(one, known) for one in values)
+
+
+def _among(boxes: Iterable[tuple[str, Way, Value]], used: set[int]) -> tuple[tuple[str, Way, Value], ...]:
+    return tuple([one for one in boxes if id(one[2]) in used])
+
+
+def _changed(watched: Watched, whole: bool) -> list[tuple[str, Way, Box, State]]:
     changed = [
-        (name, way, after if whole else _newer(before, after))
+        (name, way, box, _state(box) if whole else _newer(before, _state(box)))
         for name, way, box, before in watched
-        if (after := _state(box)) != before
+        if not _is_as(box, before)
     ]
     return sorted(changed, key=lambda one: -len(one[1]))
 
@@ -143,6 +150,15 @@ def _newer(before: State, after: State) -> State:
         return after
     old = before.parts
     return after._replace(parts={k: v for k, v in after.parts.items() if old.get(k) is not v})
+
+
+def _is_as(box: Box, before: State) -> bool:
+    """Whether a box holds what it held."""
+    if isinstance(box, Inst):
+        return box.attrs == before.parts and box.open == before.open
+    held = box.entries if isinstance(box, Map) else box.items
+    key = box.key if isinstance(box, Map) else None
+    return held == before.parts and box.rest is before.rest and key is before.key
 
 
 def _state(box: Box) -> State:

@@ -299,8 +299,26 @@ class Log:
                     before.setdefault(place, load)
         elif len(self.log) == start and (before is not None or type(made) not in _MADE):
             return None
-        boxes = tuple([(name, way, box) for name, way, box, _ in given if type(box) is Inst])
+        told = self._mentioned(loads or {}, start)
+        boxes = tuple(
+            [
+                (name, way, box)
+                for name, way, box, _ in given
+                if type(box) is Inst and (not way or id(box) in told)
+            ]
+        )
         return Remembered(loads, (start, len(self.log)), boxes)
+
+    def _mentioned(self, loads: dict[Key, Load], start: int) -> set[int]:
+        """The objects of which something was read, or logged since."""
+        told = {place[1] for place in loads}
+        for entry in self.log[start : start + 4 * MAX_REPLAYED]:
+            if isinstance(entry, Write):
+                told.add(id(entry.owner))
+            elif isinstance(entry, Call):
+                told.update(id(one) for one in entry.given)
+                told.update(place[1] for place in entry.loads)
+        return told
 
     def replay(self, memo: Remembered, activation: Activation) -> None:
         """A call that was remembered happens again, perhaps to other instances."""

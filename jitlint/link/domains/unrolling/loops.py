@@ -69,9 +69,10 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
         return
     turns = _turns(m, f, table, node.iter, iterable)
     if _length_of(f, table, node.iter):  # callers differ in how many there are
-        few = turns is not None and turns.number < rows.FEW
+        enough = rows.enough(known, f, table, node.iter)
+        few = not enough and turns is not None and turns.number < rows.FEW
         if not few and _chain(f, table, node):
-            when = (Accepted(f, node), *rows.enough(known, f, table, node.iter))
+            when = (Accepted(f, node), *enough)
             m.emit(
                 f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, when=when, problem="unrolled", count="shape"
             )  # fmt: skip
