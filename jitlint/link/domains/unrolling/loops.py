@@ -69,15 +69,20 @@ def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None
         return
     turns = _turns(m, f, table, node.iter, iterable)
     if _length_of(f, table, node.iter):  # callers differ in how many there are
-        enough = rows.enough(known, f, table, node.iter)
-        few = not enough and turns is not None and turns.number < rows.FEW
-        if not few and _chain(f, table, node):
-            when = (Accepted(f, node), *enough)
+        if not _are_few(f, node.iter, turns) and _chain(f, table, node):
+            when = (Accepted(f, node), *rows.enough(known, f, table, node.iter))
             m.emit(
                 f, UnrolledLoop, node.iter.at, None, Confidence.LIKELY, when=when, problem="unrolled", count="shape"
             )  # fmt: skip
     elif turns is not None and turns.number >= LARGE:
         _large(m, f, table, node, node.iter.at, turns)
+
+
+def _are_few(f: Frame, over: ir.Node, turns: _Turns | None) -> bool:
+    """Whether a loop turns a few times, and goes along what the function has computed: of what it is given, others give more."""
+    given = {param.name for param in f.fn.node.params} if f.fn is not None else set()
+    own = not any(type(part) is ir.Name and part.id in given for part in below(over))
+    return own and turns is not None and turns.number < rows.FEW
 
 
 def _is_named_for_it(f: Frame) -> bool:
