@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import Final
 
 
 class Severity(str, enum.Enum):
@@ -23,6 +24,10 @@ _SEVERITY_RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
 _CONFIDENCE_RANK = {"possible": 0, "likely": 1, "certain": 2}
+
+
+TRACED: Final = "traced because"
+"""How the steps are called that lead to a finding in traced code; other findings have other names for theirs."""
 
 
 class Confidence(str, enum.Enum):
@@ -127,7 +132,7 @@ class Finding:
     subject: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     fix: Fix | None = None
-    heading: str = "traced because"
+    heading: str = TRACED
 
     @property
     def sort_key(self) -> tuple[str, int, int, int, str, str]:

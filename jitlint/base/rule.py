@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, Union
 
-from jitlint.base.diagnostic import Safety, Severity
+from jitlint.base.diagnostic import TRACED, Safety, Severity
 from jitlint.base.home import rule_page
 from jitlint.base.outcome import Outcome, Raises
 
@@ -91,7 +91,7 @@ class Rule:
     default: bool = True
     remedy: Remedy | None = None
     unused: bool = False
-    heading: str = "traced because"
+    heading: str = TRACED
     cases: Mapping[str, Outcome] = field(default_factory=dict)
     checks: list[tuple[type, Check]] = field(default_factory=list)
 

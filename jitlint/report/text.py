@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from jitlint.base.diagnostic import Confidence, Finding, Related, Severity
+from jitlint.base.diagnostic import TRACED, Confidence, Finding, Related, Severity
 from jitlint.base.result import BY_A_RUN, EXCLUDED, IN_TESTS, INSTALLED, UNREAD
 from jitlint.report.excerpt import excerpt
 from jitlint.report.style import Style, visible, width
@@ -206,7 +206,8 @@ def _shortened(steps: Sequence[Related]) -> list[str]:
 
 
 def _note(finding: Finding) -> str:
-    note = _GROUNDS.get(finding.ground, "")
+    about_traces = finding.ground == "eager" or finding.heading == TRACED
+    note = _GROUNDS.get(finding.ground, "") if about_traces else ""
     if finding.ground == "eager" and finding.severity is not Severity.ERROR:
         note = ""  # it does not fail: nothing has to be traced for it to be wrong
     elif finding.ground == "eager" and finding.code in _BY_TRANSFORMS:

@@ -84,6 +84,12 @@ def test_the_ground_is_named_when_no_transform_in_the_project_says_so() -> None:
     assert "  = note: likely: only the project's own tests or examples trace this code" in lines
 
 
+def test_what_is_no_question_of_tracing_says_nothing_of_who_traces() -> None:
+    timing = replace(FINDING, code="JIT701", ground="test", heading="because", confidence=Confidence.LIKELY)
+    assert "  = note: likely, not certain" in _full(timing)
+    assert not any("trace this code" in line for line in _full(timing))
+
+
 def test_a_file_that_is_gone_still_has_its_finding() -> None:
     lines = _full(replace(FINDING, path="gone.py"))
     assert lines[0].startswith("gone.py:2:14: error[JIT106]")

@@ -8,7 +8,7 @@ than a few.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from jitlint.infer.lattice import parts
@@ -25,14 +25,14 @@ _REACH: Final = 512
 
 class Copier:
     """Copies boxes, each once. done: what takes the place of a box, by its identity. only: the boxes to copy, None for all.
-    met: those of which it has come upon one. made: the copies, with what they are of. full: there were more boxes than it copies."""
+    met: those that it has come upon and not copied. made: the copies, with what they are of. full: there were more boxes than it copies."""
 
-    __slots__ = ("_only", "_token", "done", "full", "made", "met")
+    __slots__ = ("_done", "_only", "_token", "full", "made", "met")
 
     def __init__(
         self, token: object, done: Mapping[int, Value], only: Mapping[int, Value] | None = None
     ) -> None:
-        self.done = dict(done)
+        self._done = dict(done)
         self.full = False
         self.met: set[int] = set()
         self.made: list[tuple[Value, Value]] = []
@@ -42,15 +42,11 @@ class Copier:
     def value(self, value: Value) -> Value:
         """The value with its boxes made anew; the same object where nothing is to be copied."""
         if isinstance(value, BOXES):
-            found = self.done.get(id(value))
+            found = self._done.get(id(value))
             if found is not None:
                 self.met.add(id(value))
             return self._box(value) if found is None else found
-        held = _inner(value) if isinstance(value, _HOLDERS) else []
-        new = [self.value(one) for one in held]
-        if all(a is b for a, b in zip(held, new)):
-            return value
-        return _with(value, new)
+        return rebuilt(value, self.value) if isinstance(value, _HOLDERS) else value
 
     def _box(self, box: Inst | Map | Seq) -> Value:
         if self._only is not None and id(box) not in self._only:
@@ -69,7 +65,7 @@ class Copier:
             new.open, new.odd = box.open, box.odd
         else:
             new = Seq(box.kind, None, None, box.level, self._token)
-        self.done[id(box)] = new
+        self._done[id(box)] = new
         self.made.append((box, new))
         self._fill(box, new)
         return new
@@ -89,8 +85,14 @@ def _inner(value: Value) -> list[Value]:
     return [value.target] if isinstance(value, Xform) else parts(value)
 
 
+def rebuilt(value: Value, one: Callable[[Value], Value]) -> Value:
+    """A value that is no box, of which each part is another one; the same object where none is."""
+    held = _inner(value)
+    new = [one(part) for part in held]
+    return value if all(a is b for a, b in zip(held, new)) else _with(value, new)
+
+
 def _with(value: Value, held: list[Value]) -> Value:
-    """A value like one, of other values."""
     if isinstance(value, Tup):
         return value.of(held)
     if isinstance(value, Union):
@@ -132,12 +134,12 @@ def older(watched: Watched, reads: Iterable[tuple[Value, list[Value]]]) -> dict[
     return found
 
 
-def holds_boxes(value: Value, known: Mapping[int, Value], depth: int = 4) -> bool:
-    """Whether there are boxes in a value that are not among some."""
-    if isinstance(value, BOXES):
-        return id(value) not in known
-    return (
-        depth > 0
-        and isinstance(value, _HOLDERS)
-        and any(holds_boxes(part, known, depth - 1) for part in _inner(value))
-    )
+def holds_boxes(values: Iterable[Value], known: Mapping[int, Value], depth: int = 4) -> bool:
+    """Whether there are boxes in some values that are not among the known ones."""
+    for value in values:
+        if isinstance(value, BOXES):
+            if id(value) not in known:
+                return True
+        elif depth and isinstance(value, _HOLDERS) and holds_boxes(_inner(value), known, depth - 1):
+            return True
+    return False

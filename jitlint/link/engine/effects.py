@@ -89,7 +89,7 @@ def remembered(
     changed = _changed(watched, whole)
     given = {id(box): box for _, _, box, _ in watched}
     held = [one for _, _, _, state in changed for one in _held(state)]
-    fresh = _holds_boxes([value, *held], given)
+    fresh = copies.holds_boxes([value, *held], given)
     if not changed and not fresh:
         return value, None
     copier = _copier(watched, reads, held) if fresh else copies.Copier(None, given)
@@ -101,10 +101,6 @@ def remembered(
         return value, Effects(as_it_is, tuple(boxes), {}, whole)
     used = copier.met.union(id(box) for _, _, box, _ in changed)
     return kept, Effects(tuple(told), _among(boxes, used), {id(new): old for old, new in copier.made}, whole)
-
-
-def _holds_boxes(values: Iterable[Value], known: dict[int, Value]) -> bool:
-    return any(copies.holds_boxes(one, known) for one in values)
 
 
 def _among(boxes: Iterable[tuple[str, Way, Value]], used: set[int]) -> tuple[tuple[str, Way, Value], ...]:

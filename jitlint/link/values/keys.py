@@ -28,6 +28,7 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.engine.budgets import UNROLLED
+from jitlint.link.engine.copies import rebuilt
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 
@@ -239,11 +240,6 @@ def _unchanged(new: Iterable[Value], old: Iterable[Value]) -> bool:
 _Rename = Callable[[Value], Value]
 
 
-def _renamed_tuple(value: Tup, rename: _Rename) -> Value:
-    items = [rename(i) for i in value.items]
-    return value if _unchanged(items, value.items) else value.of(items)
-
-
 def _renamed_sequence(value: Seq, rename: _Rename) -> Value:
     if value.items is None:
         return value
@@ -265,11 +261,6 @@ def _renamed_instance(value: Inst, rename: _Rename) -> Value:
     return seen_as(value, new)
 
 
-def _renamed_union(value: Union, rename: _Rename) -> Value:
-    alts = [rename(i) for i in value.alts]
-    return value if _unchanged(alts, value.alts) else Union(tuple(alts))
-
-
 def _renamed_function(value: Func, rename: _Rename) -> Value:
     """A function that closes over other keys; the functions that it closes over stay as they are."""
     scope = value.scope
@@ -287,10 +278,10 @@ def _renamed_function(value: Func, rename: _Rename) -> Value:
 
 
 _RENAMED: Final[dict[type, Callable[[Any, _Rename], Value]]] = {
-    Tup: _renamed_tuple,
+    Tup: rebuilt,
     Seq: _renamed_sequence,
     Map: _renamed_dict,
     Inst: _renamed_instance,
-    Union: _renamed_union,
+    Union: rebuilt,
     Func: _renamed_function,
 }

@@ -299,7 +299,7 @@ class Log:
                     before.setdefault(place, load)
         elif len(self.log) == start and (before is not None or type(made) not in _MADE):
             return None
-        told = self._mentioned(loads or {}, start)
+        told = self._mentioned(loads or {}, start) if any(way for _, way, _, _ in given) else set()
         boxes = tuple(
             [
                 (name, way, box)

@@ -32,7 +32,7 @@ def harmless(write: Write) -> bool:
     fn = write.fn
     if fn is None:
         return False
-    if fn.node.is_generator or _of_context_manager(fn) or _compiles_anew(fn, write) or _marks(fn):
+    if fn.node.is_generator or _of_context_manager(fn) or _compiles_anew(fn, write):
         return True
     found = around_of(fn, write.statement)
     path = _written_path(found, write)
@@ -43,9 +43,9 @@ def harmless(write: Write) -> bool:
 
 
 def _compiles_anew(fn: FuncInfo, write: Write) -> bool:
-    """Whether a function throws compiled programs away after the write: ``step.clear_cache()``."""
+    """Whether a function throws compiled programs away after the write, ``step.clear_cache()``, or says that they hold no longer."""
     calls = (node for node in fn.parts if type(node) is ir.Call and node.at > write.at)
-    return any(last_name(call.func) in ("clear_cache", "clear_caches") for call in calls)
+    return any(last_name(call.func) in ("clear_cache", "clear_caches") for call in calls) or _marks(fn)
 
 
 def _marks(fn: FuncInfo) -> bool:

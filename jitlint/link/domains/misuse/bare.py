@@ -13,12 +13,9 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Bound, Func, Inst, Value, Xform
+from jitlint.infer.values import Bound, Func, Inst, Value
 from jitlint.link.domains.misuse.helpers import inside
-from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import call_at
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
@@ -32,7 +29,8 @@ _DEPTH: Final = 6
 
 def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
     """Whether a call of a compiled function always leads to another call, without a map between: ``place``, its module and origin."""
-    callee = _compiled(m, call)
+    noted = m.host_calls.calls.get((call.module, call.at))
+    callee = noted.only if noted is not None else None
     if callee is None or callee.spec.axes or callee.spec.specs:
         return False
     target: Value = callee.target
@@ -41,17 +39,6 @@ def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
         owner = target.recv
         target = target.func
     return type(target) is Func and _leads(m, target, owner, place, _DEPTH)
-
-
-def _compiled(m: Machine, call: Step) -> Xform | None:
-    """The compiled function that is called, if it is surely that one."""
-    noted = m.host_calls.calls.get((call.module, call.at))
-    if noted is not None and noted.only is not None:
-        return noted.only
-    module = m.modules[call.module]
-    node = next((found for code in module.code() if (found := call_at(code, call.at)) is not None), None)
-    callee = paths.peek(m, Frame(module, module.scope, HOST), node.func) if node is not None else None
-    return callee if type(callee) is Xform else None
 
 
 def _leads(m: Machine, func: Func, owner: Inst | None, place: tuple[str, int], depth: int) -> bool:
