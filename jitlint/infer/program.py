@@ -56,6 +56,7 @@ class FuncInfo:
     disguised: one of which nothing is known, which may give it something else than its callers give: references, say.
     asks: by how many calls it is looked through, whether it asks if something is traced, or of which kind or form something is.
     answers: its variables that are set to answers, with the questions. spans: those that it sets more than once, and where first and last.
+    fickle: functions inside it change its variables, once somebody asked.
     """
 
     id: int
@@ -85,6 +86,7 @@ class FuncInfo:
     answers: dict[str, list[ir.Node]] | None = None
     surroundings: Any = None
     spans: dict[str, tuple[int, int]] | None = None
+    fickle: bool | None = None
     registers: bool = field(init=False)
     positional: tuple[str, ...] | None = field(init=False)
     _body: list[ir.Stmt] | None = None

@@ -13,6 +13,10 @@ def _dict(**entries: Value) -> Map:
     return Map(dict(entries))
 
 
+def _machine() -> Any:
+    return SimpleNamespace(new_activation=lambda: -1)
+
+
 def test_a_box_is_copied_once() -> None:
     shared = _dict(n=py(1))
     copier = copies.Copier(None, {})
@@ -71,7 +75,7 @@ def test_changes_inside_are_made_again_inside_of_another_argument() -> None:
     assert found is not None
     other = _dict(n=py(1))
     frame: Any = SimpleNamespace(token=None)
-    effects.replay(frame, found, {"a": _dict(inner=other)})
+    effects.replay(_machine(), frame, found, {"a": _dict(inner=other)})
     assert const_of(other.entries["n"]) == 2
 
 
@@ -81,7 +85,7 @@ def test_what_is_given_back_is_another_one_each_time() -> None:
     made.entries["n"] = py(5)
     assert found is not None
     frame: Any = SimpleNamespace(token=object())
-    first, second = (effects.Again(frame, found, {}).value(kept) for _ in range(2))
+    first, second = (effects.Again(_machine(), frame, found, {}).value(kept) for _ in range(2))
     assert isinstance(first, Map) and isinstance(second, Map)
     assert first is not second
     assert const_of(first.entries["n"]) == const_of(second.entries["n"]) == 1

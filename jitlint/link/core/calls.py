@@ -324,7 +324,7 @@ def _run_coarse(
             memo = m.memo[key] = m.memo[exact] = Memo(f, level, m.sink.trial_number, memo)
             value = _run(m, f, at, func, given, sides, memo, confidence, level, has_keys)
             if memo.effects is not None:
-                effects.replay(f, memo.effects, bound)
+                effects.replay(m, f, memo.effects, bound)
             return value
         level = allowed
     m.memo[exact] = Memo()
@@ -404,10 +404,9 @@ def _run(
     """Run a function, and remember what it gives and does."""
     fn = func.fn
     world = f.world
-    m.activations += 1
+    number = m.new_activation()
     if m.stop is not None:
         m.stop()
-    number = -m.activations  # modules have positive ones
     variables = {**bound, **dict(sides), "$paths": NONE} if sides else bound
     scope = Scope(variables, func.scope, fn, number, world.level, f.token)
     steps = trials.steps_to(f, at, fn)
@@ -433,7 +432,7 @@ def _run(
         scope.vars = {**scope.vars, **left}
     value = _result(fn, frame, reached)
     read = m.boxes_read.values()
-    memo.value, memo.effects = effects.remembered(watched, value, read, whole=not coarse)
+    memo.value, memo.effects = effects.remembered(watched, value, read, not coarse, number)
     memo.stamp = boxes.stamp(value) if memo.value is value else None
     memo.done = True
     reading.ended(m, memo, outer)
@@ -454,7 +453,7 @@ def _again(m: Machine, f: Frame, at: int, func: Func, memo: Memo, bound: dict[st
     if memo.trial:
         trials.say_again(m, f, at, func.fn, memo)
     if memo.effects is not None:
-        again = effects.Again(f, memo.effects, bound)
+        again = effects.Again(m, f, memo.effects, bound)
         value = again.value(value)
     if memo.summaries:
         made = again.made() if again is not None else {}

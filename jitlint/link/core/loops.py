@@ -85,7 +85,7 @@ def _run_joined(m: Machine, f: Frame, node: ir.For, iterable: Value, items: list
         changes = effects.changes(before, whole=False)
         if changes is not None:
             for original in originals:
-                effects.replay(f, changes, {_EACH: original})
+                effects.replay(m, f, changes, {_EACH: original})
     return reachable
 
 

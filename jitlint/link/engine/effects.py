@@ -16,6 +16,7 @@ from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, 
 from jitlint.link.engine import copies
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 
 Named = dict[Any, Value]
 Way = tuple[object, ...]
@@ -40,7 +41,7 @@ class State(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Effects:
     """changed: what boxes hold after the call, by parameter and way, those that are furthest in first. boxes: which box there was.
-    made: boxes that the call has made, as they were then; with the objects of which they are copies.
+    made: boxes that the call has made, as they were then; with the objects of which they are copies. number: of its activation.
 
     whole: these are all contents; otherwise only those that are others than before the call.
     """
@@ -49,6 +50,7 @@ class Effects:
     boxes: tuple[tuple[str, Way, Value], ...]
     made: dict[int, Value] = field(default_factory=dict)
     whole: bool = True
+    number: int = copies.NEVER
 
 
 def watch(bound: dict[str, Value]) -> Watched:
@@ -80,19 +82,23 @@ def changes(watched: Watched, whole: bool = True) -> Effects | None:
 
 
 def remembered(
-    watched: Watched, value: Value, reads: Iterable[tuple[Value, list[Value]]] | None, whole: bool = True
+    watched: Watched,
+    value: Value,
+    reads: Iterable[tuple[Value, list[Value]]] | None,
+    whole: bool = True,
+    number: int = copies.NEVER,
 ) -> tuple[Value, Effects | None]:
     """The result of a call, and what has changed since, to be repeated: those who got it go on to change what the call has made.
 
-    reads: what it has read elsewhere, with what that held; None if that is not known.
+    reads: what it has read elsewhere, with what that held; None if that is not known. number: of its activation.
     """
     changed = _changed(watched, whole)
     given = {id(box): box for _, _, box, _ in watched}
     held = [one for _, _, _, state in changed for one in _held(state)]
-    fresh = copies.holds_boxes([value, *held], given)
+    fresh = copies.holds_made([value, *held], given, number)
     if not changed and not fresh:
         return value, None
-    copier = _copier(watched, reads, held) if fresh else copies.Copier(None, given)
+    copier = _copier(watched, reads, held, number) if fresh else copies.Copier(None, given)
     told = [(name, way, _with(state, copier.value)) for name, way, _, state in changed]
     kept = copier.value(value) if reads is not None else value
     boxes = [(name, way, box) for name, way, box, _ in watched]
@@ -100,7 +106,8 @@ def remembered(
         as_it_is = tuple([(name, way, state) for name, way, _, state in changed])
         return value, Effects(as_it_is, tuple(boxes), {}, whole)
     used = copier.met.union(id(box) for _, _, box, _ in changed)
-    return kept, Effects(tuple(told), _among(boxes, used), {id(new): old for old, new in copier.made}, whole)
+    made = {id(new): old for old, new in copier.made}
+    return kept, Effects(tuple(told), _among(boxes, used), made, whole, number)
 
 
 def _among(boxes: Iterable[tuple[str, Way, Value]], used: set[int]) -> tuple[tuple[str, Way, Value], ...]:
@@ -117,12 +124,12 @@ def _changed(watched: Watched, whole: bool) -> list[tuple[str, Way, Box, State]]
 
 
 def _copier(
-    watched: Watched, reads: Iterable[tuple[Value, list[Value]]] | None, held: Iterable[Value]
+    watched: Watched, reads: Iterable[tuple[Value, list[Value]]] | None, held: Iterable[Value], number: int
 ) -> copies.Copier:
     """Copies what was not there before; where that is not known, the lists and dicts that the call has stored."""
     known = copies.older(watched, reads) if reads is not None else None
     if known is not None:
-        return copies.Copier(None, known)
+        return copies.Copier(None, known, since=copies.Since(number))
     plain = {id(one): one for one in held if isinstance(one, (Seq, Map))}
     return copies.Copier(None, {id(box): box for _, _, box, _ in watched}, plain)
 
@@ -170,11 +177,12 @@ class Again:
 
     __slots__ = ("_bound", "_copier", "_effects", "_given", "_states")
 
-    def __init__(self, f: Frame, effects: Effects, bound: dict[str, Value]) -> None:
+    def __init__(self, m: Machine, f: Frame, effects: Effects, bound: dict[str, Value]) -> None:
         found = [(old, inside(bound.get(name), way)) for name, way, old in effects.boxes]
         given = {id(old): now for old, now in found if now is not None}
         self._given = {id(now) for now in given.values()}
-        self._copier = copies.Copier(f.token, given, effects.made)
+        since = copies.Since(effects.number, m.new_activation)
+        self._copier = copies.Copier(f.token, given, effects.made, since)
         self._states = [(name, way, _with(state, self._copier.value)) for name, way, state in effects.changed]
         self._effects = effects
         self._bound = bound
@@ -202,9 +210,11 @@ class Again:
         return lambda value: value if id(value) in self._given else rename(value)
 
 
-def replay(f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename | None = None) -> None:
+def replay(
+    m: Machine, f: Frame, effects: Effects, bound: dict[str, Value], rename: Rename | None = None
+) -> None:
     """Change the arguments of a call as the remembered one changed its own. rename: of the values inside."""
-    Again(f, effects, bound).change(f, rename)
+    Again(m, f, effects, bound).change(f, rename)
 
 
 def inside(value: Value | None, way: Way) -> Value | None:

@@ -231,6 +231,11 @@ class Machine:
         cold = self.cold is not None and self.cold is f.fn
         return cold and _is_of_anything(value) and surroundings.changes_older(f)
 
+    def new_activation(self) -> int:
+        """The number of one more activation; those of modules are positive."""
+        self.activations += 1
+        return -self.activations
+
     def intern(self, key: object) -> int:
         """A small number for a hashable key."""
         return self.interned.setdefault(key, len(self.interned) + 1)
