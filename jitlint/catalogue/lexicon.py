@@ -105,6 +105,7 @@ class Types(msgspec.Struct, frozen=True):
     python: dict[str, tuple[str, ...]]
     containers: dict[str, tuple[str, ...]]
     callables: frozenset[str]
+    functions: frozenset[str]
     partials: frozenset[str]
     tracers: frozenset[str]
     host_arrays: frozenset[str]

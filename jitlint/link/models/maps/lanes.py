@@ -28,6 +28,8 @@ def follows(x: Xform, world: World) -> bool:
     mark = x.options.get(x.spec.results)
     if x.spec.specs or x.spec.filter or not x.spec.axes or not x.spec.modes & B or world.spread:
         return False
+    if None in shardings.named_in([x.options.get("axis_name", NONE)]):
+        return False  # any collective may be one over it
     return mark is not None and any(part is NONE for part in _below(mark))
 
 

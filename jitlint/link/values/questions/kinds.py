@@ -227,10 +227,11 @@ def is_foreign(m: Machine, classes: Value) -> bool:
     if type(classes) is not Ext:
         return False
     name = classes.dotted
-    known = (
-        name in m.transforms.arrays or name in lexicon().types.containers or name in lexicon().types.callables
+    types = lexicon().types
+    known = name in m.transforms.arrays or any(
+        name in asked for asked in (types.containers, types.callables, types.functions)
     )
-    return not known and name.partition(".")[0] not in lexicon().types.familiar
+    return not known and name.partition(".")[0] not in types.familiar
 
 
 def is_array_class(m: Machine, cls: Ext) -> bool:
@@ -301,6 +302,8 @@ def _instance_of_library_class(m: Machine, value: Value, name: str) -> bool | No
         return _instance_of_container(value, types.containers[name])
     if name in types.callables:
         return is_callable(value)
+    if name in types.functions:
+        return _instance_of_function(value)
     if name in types.partials:
         return _instance_of_partial(value)
     if isinstance(value, (Arr, Py)) and name.startswith(tuple(types.no_arrays)):
@@ -324,6 +327,15 @@ def _instance_of_type(value: Value) -> bool | None:
     if type(value) is Class:
         return True
     return None if type(value) is Ext or _is_static(value) else False
+
+
+def _instance_of_function(value: Value) -> bool | None:
+    if type(value) is Func:
+        return None if value.fn.disguised else True
+    if type(value) is Tree:
+        return _tracer_is_another(value)
+    known = isinstance(value, (Class, Inst, Tup, Bound, Partial, Method, Arr, Map, Seq))
+    return False if known else None
 
 
 def _instance_of_partial(value: Value) -> bool | None:
