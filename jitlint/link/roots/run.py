@@ -43,6 +43,7 @@ from jitlint.link.roots import closures, grounding
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.library_objects import VARIABLE
+from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
@@ -216,16 +217,26 @@ def run_handed(m: Machine) -> None:
         state: Value = UNKNOWN
         for name, kinds in handed.roots:
             result: Value = UNKNOWN
-            for func in alternatives(named.get(name, UNKNOWN)):
-                if type(func) is not Func or func.scope.level:
+            for one in alternatives(named.get(name, UNKNOWN)):
+                func, given = _called(one)
+                if func is None or func.scope.level:
                     continue
-                given = [_handed_argument(kind, state, func, i) for i, kind in enumerate(kinds)]
+                own = len(given)
+                given += [_handed_argument(kind, state, func, own + i) for i, kind in enumerate(kinds)]
                 given = given[: len([p for p in func.fn.node.params if p.kind in ("pos", "any")])]
                 message = f"`{func.fn.qualname}` is handed to `{handed.name}`, which is meant to run under `jax.jit`"
                 with m.sink.trial(_Convention(m)):
                     result = run_meant(m, func, "catalogue", _level(func), message, given)
             if name.startswith("init"):
                 state = result
+
+
+def _called(value: Value) -> tuple[Func | None, list[Value]]:
+    """The function that runs when a value is called, with what it is given first: the object, for a method."""
+    if type(value) is Inst:
+        value = Bound(find_method(value, "__call__") or UNKNOWN, value)
+    func, given = (value.func, [value.recv]) if type(value) is Bound else (value, [])
+    return func if type(func) is Func else None, given
 
 
 def _handed_argument(kind: str, state: Value, func: Func, index: int) -> Value:

@@ -2,30 +2,45 @@
 
 The abstract value of such an element is one and the same in all turns, the place holds another one in each. What it does: reads
 in the code whether a loop around a call of staged code writes what its turn is about, itself or through a function that it calls.
-What it does not: follow more than one call.
+What it does not: follow more than one call, on either side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from jitlint.infer.values import NO_CONST, const_of
 from jitlint.link.domains.captures.log import Call, Write
 from jitlint.link.domains.captures.syntax import around_of, assigned_in, depends, renews
+from jitlint.link.engine import callers
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.surroundings import Around, Table
 from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 
 def is_of_the_turn(m: Machine, call: Call, write: Write) -> bool | None:
     """Whether each turn of a loop around a call writes what it is about, and so something else than the turn before; False where
-    it hands over the same in all turns, None where that is not seen."""
-    own = write.fn is call.fn and write.module == call.module
-    for loop in _loops(around(m, call, call.statement)):
+    it hands over the same in all turns, None where that is not seen. The loop may be around calls of the function that calls."""
+    found = _said(_loops(around(m, call, call.statement)), write, write.fn is call.fn, call.module)
+    if found is not None or call.fn is None:
+        return found
+    answers = {
+        _said(_loops_around(code, node), write, write.fn is fn, module.name)
+        for module, fn, node in callers.calls(m, call.fn)
+        for code in [fn.parts if fn is not None else below(module.tree.body)]
+    }
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _said(loops: Iterable[ir.For], write: Write, own: bool, module: str) -> bool | None:
+    """What loops around a call say of a write. own: the function that calls is the one that writes."""
+    own = own and write.module == module
+    for loop in loops:
         about = {node.id for node in nodes(loop.target) if type(node) is ir.Name}
         if own:
-            if loop in _loops(around(m, call, write.statement)):
+            if any(node.at == write.statement for node in nodes(loop.body)):
                 return _is_about(loop, write, about) or None
             continue
         given = _handed(loop, write.fn.name) if write.fn is not None else None
@@ -38,6 +53,12 @@ def is_of_the_turn(m: Machine, call: Call, write: Write) -> bool | None:
 
 def _loops(around: Around) -> Iterator[ir.For]:
     return (owner for owner, block in around if type(owner) is ir.For and block is owner.body)
+
+
+def _loops_around(code: Sequence[ir.Node], call: ir.Call) -> Iterator[ir.For]:
+    return (
+        loop for loop in code if type(loop) is ir.For and any(node is call for node in nodes(loop.body))
+    )
 
 
 def around(m: Machine, call: Call, statement: int) -> Around:

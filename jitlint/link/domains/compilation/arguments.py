@@ -97,7 +97,7 @@ def _ask(
     if not how:
         return False
     key = (q.frame.module.name, "argument", q.arg.at)
-    loop = (variation.f.module.name, kind, variation.loops[-1].at if variation.loops else q.arg.at)
+    loop = (variation.f.module.name, kind, variation.loops[-1].at if variation.loops else q.node.at)
     if key not in log.done and not (kind == "shape" and loop in log.done):
         log.done |= {key, loop}  # one shape that varies in a loop says it of all that are made of it
         f = q.frame
@@ -209,9 +209,8 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     written.update(_spread(log, fn, site, written))
     given = {name: (outer, node) for name, node in written.items()}
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
-    return _ask(
-        log, q, Variation(log.m, q.frame, q.table, (), given), (step,), certain=not site.frame.module.is_test
-    )
+    inside = Variation(log.m, q.frame, q.table, (), given, called=True)
+    return _ask(log, q, inside, (step,), certain=not site.frame.module.is_test)
 
 
 def _written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
@@ -220,6 +219,8 @@ def _written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
     through = type(site.node.func) is ir.Attr or fn.name == "__call__"
     skip = 1 if fn.values and fn.values[0].owner is not None and through else 0
     given: dict[str, ir.Expr] = {}
+    if skip and type(site.node.func) is ir.Attr and params:
+        given[params[0].name] = site.node.func.obj
     for i, arg in enumerate(site.node.args):
         if arg.star:
             break

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
-from jitlint.link.domains.compilation import formulas
+from jitlint.link.domains.compilation import formulas, gathered
 from jitlint.link.domains.compilation.formulas import FEW
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
@@ -325,7 +325,10 @@ class Variation:
         values = self._inside(name) if name in self.assigned else []
         older = all(self._target(loop, name) is None for loop in self.loops)
         if not values:
-            return f"`{name}`, a list that grows" if older and self._list_grows(name) else ""
+            if older and self._list_grows(name):
+                return f"`{name}`, a list that grows"
+            made = self.table.bound.get(name, ()) if self.called and not self.loops else ()
+            return self.shape(made[0], depth - 1) if len(made) == 1 else ""
         if None in values:
             return ""
         self._busy.add(name)
@@ -354,6 +357,9 @@ class Variation:
                     and self.table.call_stands_in(call, self.loops[-1:])
                 )
         return grows
+
+    def _attribute_shape(self, node: ir.Attr, depth: int) -> str:
+        return f"`{node.name}`, a list that grows" if gathered.grows(self, node) else ""
 
     def _grown(self, name: str, value: ir.Node | None) -> str:
         """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
@@ -477,6 +483,7 @@ def _argument(node: ir.Call, args: Sequence[ir.Node | None], place: int, keyword
 
 _SHAPES: Final[dict[type, Callable[[Variation, Any, int], str]]] = {
     ir.Name: lambda self, node, depth: self._named_shape(node.id, depth),
+    ir.Attr: Variation._attribute_shape,
     ir.Sub: Variation._subscript,
     ir.Call: Variation._made,
     ir.BinOp: Variation._combined_shape,

@@ -194,14 +194,30 @@ def _returned(place: _Place, call: ir.Call, depth: int) -> str:
     if type(called) is not Func or called.fn.node.is_generator:
         return ""
     params = called.fn.node.params[0 if called is not method else 1 :]
-    given = [(name, node.id) for name, node in by_parameter(call, params) if type(node) is ir.Name]
-    rows = frozenset(
-        frozenset((one, other))
-        for one, first in given
-        for other, second in given
-        if frozenset((first, second)) in place.rows
+    met = _met_rows(place, list(by_parameter(call, params)))
+    found = _zero(
+        _Place(place.m, called.fn, None, rows=frozenset(met)), only_returned(called.fn.parts), depth - 1
     )
-    return _zero(_Place(place.m, called.fn, None, rows=rows), only_returned(called.fn.parts), depth - 1)
+    return next((array for pair, array in met.items() if found in pair and array), found)
+
+
+def _met_rows(place: _Place, given: Sequence[tuple[str, ir.Node]]) -> dict[frozenset[str], str]:
+    """The parameters that are given all rows of an array, each with each, two at a time, with the array if it is spread here:
+    ``apart(x[:, None], x[None])``."""
+    plain = [(name, node.id) for name, node in given if type(node) is ir.Name]
+    found = {
+        frozenset((one, other)): ""
+        for one, first in plain
+        for other, second in plain
+        if frozenset((first, second)) in place.rows
+    }
+    new = [(name, spread) for name, node in given if (spread := _spread(place.fn.parts, node)) is not None]
+    for one, first in new:
+        for other, second in new:
+            if first.axis < second.axis and _are_one(place, first.array, second.array):
+                if not _is_flat(place.value(first.array)):
+                    found[frozenset((one, other))] = path_text(first.array) or "an array"
+    return found
 
 
 def _mapped_twice(place: _Place, call: ir.Call) -> tuple[FuncInfo, tuple[str, str], str] | None:

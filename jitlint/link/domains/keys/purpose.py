@@ -146,15 +146,23 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     loop = f.loops[-1] if f.loops else _followed(k, f)
     if loop is not None and this.api == f"{RANDOM}split":
         return compares(k, f, loop) and experiments.keeps_all_inside(loop)
-    if loop is None or this.api or _is_chain(this, loop):
+    if this.api:
         return False
-    return compares(k, f, loop) or experiments.are_apart(this, loop)
+    if loop is not None and not _is_chain(this, loop) and compares(k, f, loop):
+        return True
+    around = loop or _around(k, f)
+    return around is not None and not _is_chain(this, around) and experiments.are_apart(this, around)
+
+
+def _around(k: Ledger, f: Frame) -> ir.For | None:
+    """The innermost loop that is written around, be it one of which each turn is followed for itself."""
+    around = k.m.texts.table(f).around.get(f.at, ())
+    return next((node for node, _ in reversed(around) if type(node) is ir.For), None)
 
 
 def _followed(k: Ledger, f: Frame) -> ir.For | None:
     """The innermost loop of which each turn is followed for itself, as it goes through few things that are known."""
-    around = k.m.texts.table(f).around.get(f.at, ())
-    loop = next((node for node, _ in reversed(around) if type(node) is ir.For), None)
+    loop = _around(k, f)
     over = _written(k, f, _display(f, _listed(loop.iter))) if loop is not None else None
     params = [param.name for param in f.fn.node.params] if f.fn is not None else []
     own = f.fn.node.local_names if f.fn is not None else []
