@@ -252,18 +252,17 @@ class _Judge:
         if turn is not None or _same(before.load.value, write.value):
             return bool(turn)
         number = self.episode(before.time)
-        again = any(
-            w.at == write.at and w.module == write.module and self.episode(t) == number
-            for t, w in writes
-            if t < before.time
-        )
-        if not again:
+        earlier = [w for t, w in writes if t < before.time and self.episode(t) == number]
+        if earlier and _same_const(earlier[-1].value, write.value):
+            return False
+        if not any(w.at == write.at and w.module == write.module for w in earlier):
             return True
         made_by = _is_made_by(before.call.target, write.fn)
         return not _is_of_another_call(before, write) and _brings_another(before.load, write, made_by)
 
     def _any_time(self, reads: list[_Read], writes: list[tuple[int, Write]]) -> tuple[_Read, Write] | None:
         """A write in a function that may run at any time."""
+        reads = [read for read in reads if not self._is_of_a_callee(read)]
         last: dict[int, list[tuple[int, Write]]] = {}
         before: Write | None = None
         for time, write in writes:
@@ -283,6 +282,11 @@ class _Judge:
                 if kept and _same_container(read.load, found) and not harmless(found):
                     return read, found
         return None
+
+    def _is_of_a_callee(self, read: _Read) -> bool:
+        """Whether a function that others call was run by itself: what it reads when they do says more."""
+        fn = self.captures.episodes[self.episode(read.time)].fn
+        return fn is not None and fn.reached
 
     def _left_behind(self, read: _Read, number: int, inside: list[tuple[int, Write]]) -> Write | None:
         """The write of an episode that decides what the next one finds; None when that is the same each time."""
