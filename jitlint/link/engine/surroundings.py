@@ -120,7 +120,17 @@ def undone(f: Frame, name: str) -> bool:
             return True
         if any(_puts_back(part, block, name) for part in (owner, *block) if type(part) is ir.Try):
             return True
-    return False
+    return _is_taken_off(f)
+
+
+def _is_taken_off(f: Frame) -> bool:
+    """Whether something is put onto a stack, from which the block takes something later: ``stack.append(x)``, ``stack.pop()``."""
+    path, found = _path(_changed(f)), around(f)
+    if not path or type(_statement(f)) is not ir.ExprStmt:
+        return False
+    later = (node for node in found[-1][1] if node.at > f.at and isinstance(node, (ir.ExprStmt, ir.Assign)))
+    takes = [node.func for node in below(list(later)) if type(node) is ir.Call]
+    return any(type(func) is ir.Attr and func.name == "pop" and _path(func.obj) == path for func in takes)
 
 
 def _puts_back(node: ir.Try, block: Sequence[ir.Node], name: str) -> bool:
@@ -238,11 +248,19 @@ def changes_older(f: Frame) -> bool:
 
 
 def changed_name(f: Frame) -> str:
-    """The last name of what the current statement changes: ``cache`` of ``self.cache[k] = v``."""
+    """The last name of what the current statement changes: ``cache`` of ``self.cache[k] = v``, and of ``cache.setdefault(k, []).append(v)``."""
     target = _changed(f)
-    while type(target) is ir.Sub:
-        target = target.obj
+    while (within := _element_of(target)) is not None:
+        target = within
     return _name(target)
+
+
+def _element_of(node: ir.Node | None) -> ir.Node | None:
+    """What an expression is an element of: ``cache[k]``, ``cache.setdefault(k, [])``."""
+    if type(node) is ir.Sub:
+        return node.obj
+    func = node.func if type(node) is ir.Call else None
+    return func.obj if type(func) is ir.Attr and func.name in ("get", "setdefault") else None
 
 
 def _changed(f: Frame) -> ir.Node | None:

@@ -56,9 +56,7 @@ def _loops(around: Around) -> Iterator[ir.For]:
 
 
 def _loops_around(code: Sequence[ir.Node], call: ir.Call) -> Iterator[ir.For]:
-    return (
-        loop for loop in code if type(loop) is ir.For and any(node is call for node in nodes(loop.body))
-    )
+    return (loop for loop in code if type(loop) is ir.For and any(node is call for node in nodes(loop.body)))
 
 
 def around(m: Machine, call: Call, statement: int) -> Around:

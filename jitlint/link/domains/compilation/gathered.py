@@ -68,7 +68,9 @@ def _is_kept(value: Inst, name: str) -> bool:
             if fn is None or not fn.node.params:
                 continue
             own = f"{fn.node.params[0].name}.{name}"
-            if any(_is_changed(node, own, first=fn.name in lexicon().captures.first_methods) for node in fn.parts):
+            if any(
+                _is_changed(node, own, first=fn.name in lexicon().captures.first_methods) for node in fn.parts
+            ):
                 return False
     return True
 

@@ -22,6 +22,7 @@ class Leaks(Domain[Left]):
         super().__init__(m)
         self.leaked: pending.Leaked = {}
         self._sets_modes: bool | None = None
+        self._homes: stores.Homes = {}
 
     def on_store(self, f: Frame, store: Store) -> None:
         """A box, a scope or a cache gets a value."""
@@ -32,7 +33,9 @@ class Leaks(Domain[Left]):
         if kind in ("attribute", "element", "append"):
             if isinstance(owner, (Inst, Seq, Map)):
                 what = str(store.key or "") if kind == "attribute" else store.form
-                stores.stored(self.m, f, store.at, owner, value, kind, what)
+                where = self._homes[id(owner)][1] if id(owner) in self._homes else None
+                stores.take_in(f, owner, value, where or pending.place(owner, what), self._homes)
+                stores.stored(self.m, f, store.at, owner, value, kind, what, where)
         elif kind in ("global", "nonlocal"):
             stores.stored_in_scope(self.m, f, owner, store.key, value, kind)
         elif kind in ("module", "class"):

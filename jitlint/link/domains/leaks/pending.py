@@ -44,7 +44,10 @@ class Pending:
     box: object
 
 
-Kept = dict[tuple[Hashable, ...], Optional[Pending]]
+Where = tuple[Hashable, ...]
+"""A place, see `place`."""
+
+Kept = dict[Where, Optional[Pending]]
 """By place, what was stored there last."""
 
 Leaked = dict[tuple[str, int, str, str], list[Pending]]
@@ -56,14 +59,14 @@ _DEPTH: Final = 4
 """So deep containers hold each other."""
 
 
-def place(box: Value | Scope, what: str) -> tuple[Hashable, ...]:
+def place(box: Value | Scope, what: str) -> Where:
     """What a store is known by until the trace is left: an attribute by its class, a container by itself."""
     if type(box) is Inst:
         return ("attribute", box.cls.id, what)
     return ("name", id(box), what) if type(box) is Scope else ("inside", id(box))
 
 
-def keep(f: Frame, key: tuple[Hashable, ...], pending: Pending | None) -> bool:
+def keep(f: Frame, key: Where, pending: Pending | None) -> bool:
     """Something is stored into an older place; None: it is no tracer of this trace. Whether it replaces one."""
     while f.outer is not None and f.outer.world.level == f.world.level > 0:
         f = f.outer  # still the same trace
@@ -235,6 +238,8 @@ def _harmless(node: ir.Node) -> list[ir.Node]:
     """The parts of a node that use nothing of what they mention: it is replaced, removed, or asked what it is."""
     if type(node) is ir.Assign or type(node) is ir.Del:
         return [_whole(target) for target in node.targets]
+    if type(node) is ir.AnnAssign:
+        return [_whole(node.target)]
     if type(node) is ir.Compare and set(node.ops) <= {"is", "is not"}:
         return [_whole(side) for side in (node.left, *node.rights)]
     if type(node) is ir.Call and last_name(node.func) in lexicon().python.only_asking:

@@ -5,7 +5,6 @@ What a box, a scope or a cache outlives is decided by `jitlint.link.values.quest
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
@@ -30,7 +29,7 @@ from jitlint.infer.values import (
     Value,
 )
 from jitlint.link.domains.leaks import pending
-from jitlint.link.domains.leaks.pending import Pending
+from jitlint.link.domains.leaks.pending import Pending, Where
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library, Store, Transformed
 from jitlint.link.engine.events import confidence_of
@@ -48,6 +47,10 @@ _PUSHING: Final = frozenset({"append", "insert", "push"})
 
 _MOST: Final = 64
 """So many objects are looked at."""
+_NESTED: Final = 2
+"""So many containers in each other go along."""
+Homes = dict[int, tuple[Value, Where]]
+"""By the identity of a container that was made in a trace, the older place that it went into; with the container, which is alive so."""
 GIVEN: Final = Slot[list[Inst]](inherited=True)
 """The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others,
 which JAX itself does not."""
@@ -73,15 +76,37 @@ def given(transformed: Transformed) -> list[Inst]:
 
 
 def stored(
-    m: Machine, f: Frame, at: int, box: Inst | Seq | Map, value: Value, target: str, what: str
+    m: Machine,
+    f: Frame,
+    at: int,
+    box: Inst | Seq | Map,
+    value: Value,
+    target: str,
+    what: str,
+    where: Where | None = None,
 ) -> None:
-    """A value goes into an attribute or element of a box: a leak when it outlives its trace, and stays there."""
+    """A value goes into an attribute or element of a box: a leak when it outlives its trace, and stays there. where: the place that
+    the box is a part of, if it is younger than that."""
     if type(box) is Inst and box.cls.role in lexicon().captures.tracked_roles:
         if box.cls.role in lexicon().captures.refusing_roles:
             _refused(m, f, at, box, what)
         return
     if box.level < f.world.level:
-        _leak(m, f, at, box, value, target, what, ownership.is_guess(f, box) or _is_in_force(box))
+        guess = ownership.is_guess(f, box) or _is_in_force(box)
+        _leak(m, f, at, box, value, target, what, guess, where)
+
+
+def take_in(
+    f: Frame, box: Inst | Seq | Map, value: Value, where: Where, homes: Homes, depth: int = _NESTED
+) -> None:
+    """A list or dict goes into a box that is older than the trace: it stays as long as the place keeps it, with all that is put
+    into it later."""
+    own = type(box) is not Inst or box.cls.role not in lexicon().captures.tracked_roles
+    if isinstance(value, (Seq, Map)) and box.level < value.level and own and not ownership.is_guess(f, box):
+        value.level = box.level
+        homes[id(value)] = value, where
+        for part in parts(value) if depth else ():
+            take_in(f, value, part, where, homes, depth - 1)
 
 
 def _is_in_force(box: Value) -> bool:
@@ -197,10 +222,18 @@ def _is_own(f: Frame) -> bool:
 
 
 def _leak(
-    m: Machine, f: Frame, at: int, box: Any, value: Value, target: str, what: str, guess: bool = False
+    m: Machine,
+    f: Frame,
+    at: int,
+    box: Any,
+    value: Value,
+    target: str,
+    what: str,
+    guess: bool = False,
+    where: Where | None = None,
 ) -> None:
     tracer = deepest_tracer(value)
-    key = pending.place(box, what)
+    key = where or pending.place(box, what)
     if tracer is None or tracer.level <= box.level:
         if target != "append":
             _put_back(m, f, key)
@@ -221,7 +254,7 @@ def _is_meant(f: Frame, changed: str) -> bool:
     return surroundings.undone(f, changed) or surroundings.restores(f) or surroundings.asks_for_tracers(f)
 
 
-def _put_back(m: Machine, f: Frame, key: tuple[Hashable, ...]) -> None:
+def _put_back(m: Machine, f: Frame, key: Where) -> None:
     if pending.keep(f, key, None):
         m.broken = (f.module.name, f.at)  # it changes nothing that somebody could miss
 
