@@ -36,19 +36,21 @@ _OPTAX: Final = "optax."
 _APPLIED: Final = "apply_gradients"
 
 
-class _Derived(NamedTuple):
-    """What one call of a derivative binds, by name."""
-
-    call: ir.Call
-    value: frozenset[str]
-    gradients: str
-
-
 class _Settled(NamedTuple):
     """Where something is averaged that gradients belong to, and over which axes."""
 
     step: Step
     axes: tuple[str, ...]
+
+
+class _Derived(NamedTuple):
+    """What one call of a derivative binds, by name. settled: where what came with the gradients is averaged in the function that
+    takes them, if that is another one."""
+
+    call: ir.Call
+    value: frozenset[str]
+    gradients: str
+    settled: _Settled | None = None
 
 
 _SPLIT: Final = Slot[Value]()
@@ -134,19 +136,48 @@ class Devices(Domain[None]):
             if derived is not None:
                 self._tell(inner, node.at, derived, "returns")
 
-    def _derived(self, f: Frame, node: ir.Node | None) -> _Derived | None:
-        """Where the gradients that a variable holds were taken with their value, if nothing else is bound to it."""
+    def _derived(self, f: Frame, node: ir.Node | None, deep: bool = False) -> _Derived | None:
+        """Where the gradients that a variable holds were taken with something else, if nothing else is bound to it. deep: in a
+        function that is called."""
         if type(node) is not ir.Name or f.fn is None:
             return None
         binding = self._first_binding(f, node.id)
         if binding is None or type(binding.value) is not ir.Call:
             return None
         call, target = binding.value, binding.targets[0]
-        if type(target) is not ir.Tuple or len(target.elts) != 2 or type(target.elts[1]) is not ir.Name:
+        if type(target) is not ir.Tuple or not all(type(part) is ir.Name for part in target.elts[-1:]):
             return None
-        if derivatives.kind_of(self.m, f, call.func)[0] != derivatives.VALUED or target.elts[1].id != node.id:
+        where = [i for i, part in enumerate(target.elts) if type(part) is ir.Name and part.id == node.id]
+        rest = [part for i, part in enumerate(target.elts) if i not in where]
+        others = frozenset(name.id for name in bound_names(rest))
+        kind, aux = derivatives.kind_of(self.m, f, self._called(f, call.func))
+        if kind:
+            first = 1 if kind == derivatives.VALUED else 0
+            taken = len(target.elts) == 2 and where == [first] and (first or aux)
+            return _Derived(call, others, node.id) if taken else None
+        return None if deep or len(where) != 1 else self._derived_by(f, call, where[0], others, node.id)
+
+    def _called(self, f: Frame, func: ir.Expr) -> ir.Node:
+        """What is called: the derivative that a variable of the function holds, if it is one that is written there."""
+        made = derivatives.written(f.fn, func) if type(func) is ir.Name else None
+        return made if type(made) is ir.Call else func
+
+    def _derived_by(
+        self, f: Frame, call: ir.Call, place: int, others: frozenset[str], name: str
+    ) -> _Derived | None:
+        """Where a function of the project that is called takes gradients that it gives with something else, as they are."""
+        callee = paths.peek(self.m, f, call.func)
+        given = only_returned(callee.fn.parts) if type(callee) is Func else None
+        if type(callee) is not Func or type(given) is not ir.Tuple or not place < len(given.elts):
             return None
-        return _Derived(call, frozenset(name.id for name in bound_names(target.elts[:1])), node.id)
+        inner = Frame(callee.fn.module, callee.scope, f.world, callee.fn)
+        derived = self._derived(inner, given.elts[place], deep=True)
+        if derived is None or self._may_be_averaged(inner, -1, derived):
+            return None
+        if self._hides_collectives(inner, derived):
+            return None
+        settled = self._settled(inner, derived) or self._settled_inside(inner, derived)
+        return _Derived(call, others, name, settled)
 
     def _first_binding(self, f: Frame, name: str) -> ir.Assign | None:
         """Where a variable is bound, if what binds it later is only its own value, changed on this device."""
@@ -168,7 +199,7 @@ class Devices(Domain[None]):
         """Say it of gradients, unless something that is made of them goes where it might be averaged."""
         if self._may_be_averaged(f, at, derived) or self._hides_collectives(f, derived):
             return
-        settled = self._settled(f, derived) or self._settled_inside(f, derived)
+        settled = derived.settled or self._settled(f, derived) or self._settled_inside(f, derived)
         if settled is not None:
             self.m.emit(
                 f, LocalGradients, at, None, Confidence.LIKELY, when=(_AreDevices(self, settled.axes),),
