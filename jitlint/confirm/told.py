@@ -91,7 +91,7 @@ def runs_in_mode(outcome: RunsInMode, statement: Statement, runs: Runs) -> str |
 def stays_local(outcome: StaysLocal, statement: Statement, runs: Runs) -> str | None:
     """Gradients go through no collective, what came with them does."""
     for taken in runs.taken:
-        if taken.path == statement.path and statement.line in taken.lines and taken.stays_local:
+        if (statement.path, statement.line) in taken.places and taken.stays_local:
             return f"what came with them went through `{taken.settled[0]}`, none of {len(taken.gradients)} gradients did"
     return None
 
