@@ -263,12 +263,13 @@ class DonatedRead(Event):
     """A buffer is read after a call took it over. name: what was given away, or "". callee: the donating function.
 
     form: read, again (the donating call itself gets it a second time), twice (it gets it at two places), inside (what it gets holds it twice), method (another method reads the attribute), kept (an
-    earlier turn of a loop has kept it).
+    earlier turn of a loop has kept it), counted (nothing is read: ``given`` is donated instead of what was meant, as ``self`` was counted).
     """
 
     name: str = ""
     callee: str = ""
     form: str = "read"
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import Raises
+from jitlint.base.outcome import Advisory, Raises
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import DonatedRead
 
@@ -25,6 +25,9 @@ Where the operation that reads it was compiled before, the runtime says it:
 
 That happens on CPUs too. `.shape`, `.dtype` and the like still answer. An argument survives when it is a NumPy
 array, when no result has room for it (JAX warns), and when the call itself is traced.
+
+The arguments of a bound method are counted without `self`: `jax.jit(self.step, donate_argnums=1)` donates `batch` of
+`self.step(state, batch)`. The rule warns where the call replaces the argument before the one that is donated.
 """,
     instead="""\
 Put the result in the place of what was donated, or donate a copy:
@@ -61,7 +64,8 @@ advance(jnp.ones(3))
         "twice": Raises(
             ("jax.errors.JaxRuntimeError", "jaxlib.xla_extension.XlaRuntimeError", "ValueError"),
             says=r"donate",
-        )
+        ),
+        "counted": Advisory("nothing is refused: JAX warns where no result has room for the buffer"),
     },
     since="0.1",
     heading="because",
@@ -79,6 +83,13 @@ def check(event: DonatedRead) -> Report | None:
         return Report(
             f"{name} goes to {callee}, which takes over its buffer, and goes there again the next time",
             f"rebind it: `{event.name or 'x'} = ...`, or pass a copy",
+        )
+    if event.form == "counted":
+        return Report(
+            f"{callee} takes over the buffers of `{event.given}`, and not those of `{event.name}`, which the call replaces",
+            "the arguments of a bound method are counted without `self`: `donate_argnums` begins with 0 at the first of the call",
+            severity=Severity.WARNING,
+            case="counted",
         )
     if event.form == "kept":
         return Report(

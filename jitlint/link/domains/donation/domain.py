@@ -6,10 +6,10 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import Arr, Value, alternatives
-from jitlint.link.domains.donation import check
+from jitlint.infer.values import Arr, Value, Xform, alternatives
+from jitlint.link.domains.donation import check, counted
 from jitlint.link.domains.donation.walker import Known, Written
-from jitlint.link.engine.domain import Domain, Library
+from jitlint.link.engine.domain import Called, Domain, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
@@ -25,11 +25,18 @@ class Donation(Domain[None]):
     optimiser for them.
     """
 
+    callees = frozenset({Xform})
+
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.passing: dict[Written, bool] = {}
         self.making: set[Written] = set()
         self.optimising: set[Written] = set()
+
+    def on_call(self, f: Frame, called: Called) -> None:
+        """A compiled function is called."""
+        if not f.world.level:
+            counted.check(self.m, f, called)
 
     def hears_of(self, dotted: str) -> bool:
         """What may give the very object that it was given, and what certainly gives, or takes, arrays."""
