@@ -76,8 +76,8 @@ def arguments(m: Machine, f: Frame, at: int, x: Xform, sig: Signature | None, ar
             if known and positional:
                 boundaries.check_static_by_position(m, f, x, positional, nums, name)
             kw[name] = _one(m, f, at, x, sig, name, value, level, None)
-    more = _spread(x, args, nums, level)
-    arrived = Args(pos, kw, more, _rest(x, args.kw_more, level))
+    more = _spread(x, args, nums, level, marks.of_rest())
+    arrived = Args(pos, kw, more, _rest(x, args.kw_more, level, None))
     return _with_outputs(x, sig, arrived, level) if spec.kernel and sig is not None else arrived
 
 
@@ -181,6 +181,10 @@ class Marks:
             return self._every
         return self._items[i] if i < len(self._items) else None
 
+    def of_rest(self) -> Value | None:
+        """The mark of arguments of which it is not known at which places they are."""
+        return UNKNOWN if self._named is not None or self._items is not None else self._every
+
 
 class _Excluded:
     """The arguments that a transform hands on as they are: those that ``excluded`` names by position or by name, those
@@ -219,18 +223,20 @@ def _differentiated(x: Xform, given: int) -> set[int]:
     return {n % given if n < 0 and given else n for n in found or ()}
 
 
-def _spread(x: Xform, args: Args, nums: Collection[int], level: int) -> Value | None:
+def _spread(x: Xform, args: Args, nums: Collection[int], level: int, mark: Value | None) -> Value | None:
     """What `*` hands on as it arrives: nobody knows how where some of it perhaps goes to a static parameter."""
     held = args.more is not None and any(i >= len(args.pos) for i in nums)
-    return UNKNOWN if held else _rest(x, args.more, level)
+    return UNKNOWN if held else _rest(x, args.more, level, mark)
 
 
-def _rest(x: Xform, value: Value | None, level: int) -> Value | None:
+def _rest(x: Xform, value: Value | None, level: int, mark: Value | None) -> Value | None:
     if value is None:
         return None
     if x.spec.kernel:
         return references(value, x.spec.modes, level, "")
-    return pytrees.lift(value, x.spec.modes, level, "", x.spec.filter)
+    plain = mark is None or (type(mark) is Py and type(mark.const) is int)
+    inside = _inside(x.spec, value, mark) if plain or not x.spec.axes else pytrees.with_rank(value, None)
+    return pytrees.lift(inside, x.spec.modes, level, "", x.spec.filter, sized=not x.spec.specs)
 
 
 def _one(
