@@ -31,6 +31,8 @@ import msgspec
 from jitlint.catalogue.schema import CatalogueError
 
 STRONG: Final = "+"
+TEXT: Final = "text"
+"""The dtype of arrays of NumPy that hold texts, which JAX refuses."""
 OBJECT: Final = "dtype"
 """The kind of a value that is a dtype; a dtype that is known is told behind it."""
 Operand = tuple[Optional[str], Optional[str]]

@@ -111,7 +111,7 @@ class Grounded(Value):
 class Arr(Grounded):
     """An array (or NumPy array when ``host``), a tracer when ``modes`` is not 0.
 
-    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as Python's do) or None; a `Dtype`
+    dtype: bool, int, float, complex, key, number (an integer that gives way to other types, as Python's do), text or None; a `Dtype`
     where the exact one is known. rank: number of axes or None. traced, kind: on what ground it is a tracer, and an array. key:
     which PRNG key or keys this is, None if it is none or not known. dims: the known sizes of its axes, None if there is none.
     """

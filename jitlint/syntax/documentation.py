@@ -15,4 +15,5 @@ COMMON_NUMBERS: Final = "common random numbers"
 def kept(text: str) -> str:
     """The phrase, if a documentation string says it, else ""."""
     said = text.lower()
-    return COMMON_NUMBERS if "random" in said and COMMON_NUMBERS in " ".join(said.split()) else ""
+    words = " ".join(said.split()) if "random" in said else ""
+    return COMMON_NUMBERS if COMMON_NUMBERS in words or "same random numbers" in words else ""

@@ -41,6 +41,7 @@ prices()
     [
         ("Prices by simulation", Confidence.LIKELY),
         ("Prices under common random numbers", Confidence.POSSIBLE),
+        ("All strikes see the same random numbers on purpose", Confidence.POSSIBLE),
     ],
 )
 def test_the_module_that_draws_says_what_its_numbers_are_for(said: str, expected: Confidence) -> None:

@@ -47,7 +47,9 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
         return True
-    if (made_apart and _fills_object(this, found)) or _is_left_out(k, f, this) or _is_chosen(f, this):
+    if made_apart and (_fills_object(this, found) or redone.begins_anew(meant.parts(f), this, found)):
+        return True
+    if _is_left_out(k, f, this) or _is_chosen(f, this):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Use
 from jitlint.link.engine import surroundings
 from jitlint.link.tables import naming
@@ -30,6 +31,17 @@ def are_compared(code: Sequence[ir.Node], this: Use, found: Use) -> bool:
         return False
     apart = not same_text(one, other) and _are_subtracted(code, _results(code, one), _results(code, other))
     return apart or _is_asserted(code, one)
+
+
+def begins_anew(code: Sequence[ir.Node], this: Use, found: Use) -> bool:
+    """Whether what a function set up is set up once more under the same name, which forgets the first: ``state = create(key(0))``."""
+    if this.api or found.api or this.site == found.site or this.site[0] != found.site[0]:
+        return False
+    one, other = (call_at(code, use.site[1]) for use in (this, found))
+    if one is None or other is None or not same_text(one.func, other.func):
+        return False
+    names, before = (_results(code, call) for call in (one, other))
+    return bool(names) and names == before and naming.begins_with(last_name(one.func), lexicon().keys.setting_up)
 
 
 def is_discarded(code: Sequence[ir.Node], this: Use) -> bool:

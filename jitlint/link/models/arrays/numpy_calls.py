@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.catalogue.dtypes import TEXT
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import EXCEPTION_LETTERS, ApiFunction, NumpyFunction
 from jitlint.infer.dims import Dims
 from jitlint.infer.events import ArrayStore, SilentAnswer
 from jitlint.infer.grounds import SEEN
+from jitlint.infer.lattice import parts
 from jitlint.infer.values import NONE, STATIC, UNKNOWN, Arr, Ext, ExtInst, Map, Py, S, Seq, Tree, Tup, Value
 from jitlint.link.engine.domain import Change
 from jitlint.link.engine.events import confidence_of, emit_numpy, emit_static, here_why, hurt, tracer_inside
@@ -91,8 +93,18 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return UNKNOWN
     out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
+    if lexicon().arrays.sizes.get(f"jax.{fn.name}") == "nested" and _is_text(first) and out.dtype is None:
+        out.dtype = TEXT
     out.about = longest.told(fn.name, args, about.of_call(fn.name, args))
     return out
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a list or tuple holds nothing but texts, as far as anything is in it."""
+    if not isinstance(value, (Seq, Tup)) or (type(value) is Seq and value.kind not in ("list", "tuple")):
+        return False
+    held = parts(value)
+    return bool(held) and all(type(part) is Py and part.kind == "str" for part in held)
 
 
 def _opaque(f: Frame, name: str, args: Args) -> Value:

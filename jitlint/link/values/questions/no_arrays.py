@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from jitlint.catalogue.dtypes import plain_kind
+from jitlint.catalogue.dtypes import TEXT, plain_kind
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.objects import is_cold
 from jitlint.infer.values import (
+    Arr,
     At,
     Class,
     Ext,
@@ -43,6 +44,8 @@ def refused(m: Machine, function: str, value: Value) -> str:
         return f"a {value.kind}"
     if type(value) is Seq and value.kind in ("set", "frozenset", "range"):
         return f"a {value.kind}"
+    if type(value) is Arr:
+        return _refused_array(m, value, 0)
     # Of a table whose keys are not known, one element is not like another.
     return "a dict" if type(value) is Map and value.rest is None and value.entries else ""
 
@@ -62,6 +65,10 @@ def _first_refused(m: Machine, parts: Iterable[Value], depth: int) -> str:
 def _refused_constant(m: Machine, value: Py, depth: int) -> str:
     kind = plain_kind(value.kind)
     return kind if kind in ("str", "bytes", "dtype", "enum", "slice") else ""
+
+
+def _refused_array(m: Machine, value: Arr, depth: int) -> str:
+    return "an array of texts" if value.host and value.dtype == TEXT else ""
 
 
 def _refused_sequence(m: Machine, value: Seq, depth: int) -> str:
@@ -156,6 +163,7 @@ def _refused_object(m: Machine, value: ExtInst, depth: int) -> str:
 
 _REFUSED: Final[dict[type, Callable[[Machine, Any, int], str]]] = {
     Py: _refused_constant,
+    Arr: _refused_array,
     **dict.fromkeys((Func, Partial, Xform, Mod), lambda m, value, depth: "function"),
     Class: lambda m, value, depth: "class",
     Ext: lambda m, value, depth: _library_name(m, value.dotted),
