@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -45,7 +45,7 @@ class Wrap(msgspec.Struct, frozen=True):
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
     outside. mute: its function must give nothing. apart: and takes no arrays but those that it is given. asks: it is not called without its function,
-    so it makes no decorators. lifts: it takes a class of modules, or a method. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
+    so it makes no decorators. takes: names that it takes of what is given to the function that it makes. lifts: it takes a class of modules, or a method. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Wrap(msgspec.Struct, frozen=True):
     doc: str = ""
     closed: bool = False
     needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
     lifts: bool = False
 
 
@@ -187,12 +188,13 @@ def _modes(text: str) -> int:
     return sum(MODE_BITS[letter] for letter in text)
 
 
+_LISTS: Final = ("params", "needs", "takes")
+
+
 def _wrap(name: str, entry: dict[str, Any]) -> Wrap:
-    rest = {k: v for k, v in entry.items() if k not in ("params", "modes", "lacks", "needs")}
-    modes, needs = _modes(entry["modes"]), _names(entry.get("needs", ""))
-    return Wrap(
-        name=name, params=_names(entry["params"]), modes=modes, lacks=_lacks(entry), needs=needs, **rest
-    )
+    rest = {k: v for k, v in entry.items() if k not in ("modes", "lacks", *_LISTS)}
+    lists: dict[str, Any] = {key: _names(entry.get(key, "")) for key in _LISTS}
+    return Wrap(name=name, modes=_modes(entry["modes"]), lacks=_lacks(entry), **lists, **rest)
 
 
 def _lacks(entry: dict[str, Any]) -> tuple[Lack, ...]:

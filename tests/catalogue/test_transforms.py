@@ -81,6 +81,7 @@ PROGRAMS: dict[str, str] = {
     "equinox.filter_jit": "equinox.filter_jit(f)(ONE)",
     "equinox.nn.make_with_state": "equinox.nn.make_with_state(f)(ONE)",
     "equinox.filter_vmap": "equinox.filter_vmap(f)(MANY)",
+    "optax.value_and_grad_from_state": "optax.value_and_grad_from_state(f)(ONE, state=optax.lbfgs().init(ONE))",
     "equinox.filter_pmap": "equinox.filter_pmap(f)(MANY[:1])",
     "equinox.filter_grad": "equinox.filter_grad(f)(ONE)",
     "equinox.filter_value_and_grad": "equinox.filter_value_and_grad(f)(ONE)",
@@ -169,7 +170,7 @@ EXCUSED = {
     "jax.experimental.pallas.core_map": "its function has no parameters",
     "jax.experimental.pallas.when": "its function has no parameters",
 }
-LIBRARIES = ("jax", "equinox", "flax", "haiku", "chex", "optimistix")
+LIBRARIES = ("jax", "equinox", "optax", "flax", "haiku", "chex", "optimistix")
 
 
 def refuses(name: str) -> bool:

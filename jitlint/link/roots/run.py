@@ -43,7 +43,6 @@ from jitlint.link.roots import closures, grounding
 from jitlint.link.roots.test_runner import TestRunner
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.library_objects import VARIABLE
-from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir

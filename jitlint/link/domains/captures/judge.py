@@ -278,10 +278,14 @@ class _Judge:
                 found = self._left_behind(read, number, inside)
                 if found is None or (before is not None and _same_const(before.value, found.value)):
                     continue
-                kept = self._may_change(found) and self._outlives(read, number, found.fn)
-                if kept and _same_container(read.load, found) and not harmless(found):
+                if self._makes_stale(read, number, found):
                     return read, found
         return None
+
+    def _makes_stale(self, read: _Read, number: int, found: Write) -> bool:
+        """Whether what was compiled at a read is still there when an episode writes."""
+        kept = self._may_change(found) and self._outlives(read, number, found.fn)
+        return kept and _same_container(read.load, found) and not harmless(found)
 
     def _is_of_a_callee(self, read: _Read) -> bool:
         """Whether a function that others call was run by itself: what it reads when they do says more."""

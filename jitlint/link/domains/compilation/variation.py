@@ -325,10 +325,7 @@ class Variation:
         values = self._inside(name) if name in self.assigned else []
         older = all(self._target(loop, name) is None for loop in self.loops)
         if not values:
-            if older and self._list_grows(name):
-                return f"`{name}`, a list that grows"
-            made = self.table.bound.get(name, ()) if self.called and not self.loops else ()
-            return self.shape(made[0], depth - 1) if len(made) == 1 else ""
+            return self._made_before(name, older, depth)
         if None in values:
             return ""
         self._busy.add(name)
@@ -340,6 +337,14 @@ class Variation:
         finally:
             self._busy.discard(name)
         return hows[0] if all(hows) else ""
+
+    def _made_before(self, name: str, older: bool, depth: int) -> str:
+        """How the shape of a variable changes that no loop here sets: of a list that grows, or in a function that is called in each
+        turn. older: none of the loops goes through it."""
+        if older and self._list_grows(name):
+            return f"`{name}`, a list that grows"
+        made = self.table.bound.get(name, ()) if self.called and not self.loops else ()
+        return self.shape(made[0], depth - 1) if len(made) == 1 else ""
 
     def _list_grows(self, name: str) -> bool:
         """Whether a list from before the loop gets elements in it and loses none."""

@@ -139,28 +139,25 @@ class Devices(Domain[None]):
     def _derived(self, f: Frame, node: ir.Node | None, deep: bool = False) -> _Derived | None:
         """Where the gradients that a variable holds were taken with something else, if nothing else is bound to it. deep: in a
         function that is called."""
-        if type(node) is not ir.Name or f.fn is None:
-            return None
-        binding = self._first_binding(f, node.id)
-        if binding is None or type(binding.value) is not ir.Call:
+        binding = self._first_binding(f, node.id) if type(node) is ir.Name and f.fn is not None else None
+        if type(node) is not ir.Name or binding is None or type(binding.value) is not ir.Call:
             return None
         call, target = binding.value, binding.targets[0]
-        if type(target) is not ir.Tuple or not all(type(part) is ir.Name for part in target.elts[-1:]):
+        if type(target) is not ir.Tuple:
             return None
-        where = [i for i, part in enumerate(target.elts) if type(part) is ir.Name and part.id == node.id]
-        rest = [part for i, part in enumerate(target.elts) if i not in where]
-        others = frozenset(name.id for name in bound_names(rest))
-        kind, aux = derivatives.kind_of(self.m, f, self._called(f, call.func))
-        if kind:
-            first = 1 if kind == derivatives.VALUED else 0
-            taken = len(target.elts) == 2 and where == [first] and (first or aux)
-            return _Derived(call, others, node.id) if taken else None
-        return None if deep or len(where) != 1 else self._derived_by(f, call, where[0], others, node.id)
+        place = _place(target, node.id)
+        others = frozenset(name.id for name in bound_names([target]) if name.id != node.id)
+        taken = self._takes(f, call)
+        if taken is None:
+            return None if deep or place is None else self._derived_by(f, call, place, others, node.id)
+        return _Derived(call, others, node.id) if taken == place and len(target.elts) == 2 else None
 
-    def _called(self, f: Frame, func: ir.Expr) -> ir.Node:
-        """What is called: the derivative that a variable of the function holds, if it is one that is written there."""
-        made = derivatives.written(f.fn, func) if type(func) is ir.Name else None
-        return made if type(made) is ir.Call else func
+    def _takes(self, f: Frame, call: ir.Call) -> int | None:
+        """Where gradients stand in what a call of a derivative gives, be it one that a variable of the function holds; -1 if they are
+        all that it gives. None if it is no such call."""
+        made = derivatives.written(f.fn, call.func) if type(call.func) is ir.Name else None
+        kind, aux = derivatives.kind_of(self.m, f, made if type(made) is ir.Call else call.func)
+        return None if not kind else 1 if kind == derivatives.VALUED else 0 if aux else -1
 
     def _derived_by(
         self, f: Frame, call: ir.Call, place: int, others: frozenset[str], name: str
@@ -302,6 +299,12 @@ class Devices(Domain[None]):
         words = {name.rpartition(".")[2] for name in _collectives()}
         others = (part for fn in inner if fn.name not in used for part in fn.parts)
         return any(last_name(part) in words for part in others)
+
+
+def _place(target: ir.Tuple, name: str) -> int | None:
+    """Where a variable stands among those that are bound together, if it does so once."""
+    found = [i for i, part in enumerate(target.elts) if type(part) is ir.Name and part.id == name]
+    return found[0] if len(found) == 1 else None
 
 
 def _collectives() -> frozenset[str]:

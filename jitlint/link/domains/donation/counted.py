@@ -7,6 +7,8 @@ room for the buffer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DonatedRead
 from jitlint.infer.places import Place, Step
@@ -23,25 +25,33 @@ from jitlint.syntax import ir
 
 def check(m: Machine, f: Frame, called: Called) -> None:
     """A compiled method is called in host code."""
-    x, node = called.callee, called.node
+    x = called.callee
     method = x.target.func if type(x) is Xform and type(x.target) is Bound else None
     if type(x) is not Xform or type(method) is not Func or "donate_argnums" not in x.options:
         return
     numbers = constant_ints(x.options["donate_argnums"])
-    statement = surroundings.statement(f)
-    if not numbers or type(statement) is not ir.Assign or statement.value is not node:
-        return
-    given = ["" if arg.star or arg.name else path_text(arg.value) for arg in node.args]
-    replaced = {path_text(place) for target in statement.targets for place in places(target)} - {""}
     names = [param.name for param in method.fn.node.params[1:] if param.kind in ("pos", "any")]
-    if not all(0 < number < min(len(given), len(names)) for number in numbers):
-        return
-    meant = [given[number - 1] for number in numbers]
-    if not replaced.issuperset(meant) or any(given[number] in replaced for number in numbers):
+    meant = _meant(f, called.node, numbers, len(names)) if numbers else ""
+    if not numbers or not meant:
         return
     module, at = x.site
     place = Place(module, at, "", (), "jit", Confidence.LIKELY)
-    also = (Step(f.module.name, node.at, f"`{meant[0]}` is replaced here"),)
+    also = (Step(f.module.name, called.node.at, f"`{meant}` is replaced here"),)
     taken = names[numbers[0]]
-    event = DonatedRead(place, also=also, name=meant[0], callee=method.fn.name, form="counted", given=taken)
+    event = DonatedRead(place, also=also, name=meant, callee=method.fn.name, form="counted", given=taken)
     m.sink.add((DonatedRead, module, at), event)
+
+
+def _meant(f: Frame, call: ir.Call, numbers: Sequence[int], count: int) -> str:
+    """The first of the arguments that are replaced and each stand before one that is donated and is not; "" if it is not so of all.
+    count: of the parameters."""
+    statement = surroundings.statement(f)
+    if type(statement) is not ir.Assign or statement.value is not call:
+        return ""
+    given = ["" if arg.star or arg.name else path_text(arg.value) for arg in call.args]
+    replaced = {path_text(place) for target in statement.targets for place in places(target)} - {""}
+    if not all(0 < number < min(len(given), count) for number in numbers):
+        return ""
+    before = [given[number - 1] for number in numbers]
+    shifted = replaced.issuperset(before) and replaced.isdisjoint(given[number] for number in numbers)
+    return before[0] if shifted else ""

@@ -214,9 +214,9 @@ def _met_rows(place: _Place, given: Sequence[tuple[str, ir.Node]]) -> dict[froze
     new = [(name, spread) for name, node in given if (spread := _spread(place.fn.parts, node)) is not None]
     for one, first in new:
         for other, second in new:
-            if first.axis < second.axis and _are_one(place, first.array, second.array):
-                if not _is_flat(place.value(first.array)):
-                    found[frozenset((one, other))] = path_text(first.array) or "an array"
+            alike = first.axis < second.axis and _are_one(place, first.array, second.array)
+            if alike and not _is_flat(place.value(first.array)):
+                found[frozenset((one, other))] = path_text(first.array) or "an array"
     return found
 
 

@@ -47,9 +47,7 @@ def is_on_purpose(k: Ledger, f: Frame, this: Use, found: Use, how: str) -> bool:
     whole = told or not (this.api and found.api)
     if this.function == "<module>" and ((told and _is_told(this, found, how)) or (made_apart and whole)):
         return True
-    if made_apart and (_fills_object(this, found) or redone.begins_anew(meant.parts(f), this, found)):
-        return True
-    if _is_left_out(k, f, this) or _is_chosen(f, this):
+    if _is_left_out(k, f, this) or _is_chosen(f, this) or (made_apart and _begins(f, this, found)):
         return True
     return _is_same_each_time(k, f, this, how) if how in _EVERY else _is_once_more(f, this, found)
 
@@ -148,12 +146,15 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     loop = f.loops[-1] if f.loops else _followed(k, f)
     if loop is not None and this.api == f"{RANDOM}split":
         return compares(k, f, loop) and experiments.keeps_all_inside(loop)
-    if this.api:
-        return False
-    if loop is not None and not _is_chain(this, loop) and compares(k, f, loop):
-        return True
+    return not this.api and _is_each_apart(k, f, this, loop)
+
+
+def _is_each_apart(k: Ledger, f: Frame, this: Use, loop: ir.Node | None) -> bool:
+    """Whether the turns of a loop are compared, or have nothing in common. loop: one whose turns are alike for the analysis."""
     around = loop or _around(k, f)
-    return around is not None and not _is_chain(this, around) and experiments.are_apart(this, around)
+    if around is None or _is_chain(this, around):
+        return False
+    return experiments.are_apart(this, around) or (loop is not None and compares(k, f, loop))
 
 
 def _around(k: Ledger, f: Frame) -> ir.For | None:
@@ -200,6 +201,11 @@ def _is_chosen(f: Frame, this: Use) -> bool:
     given = [arg.value for arg in call.args] if call is not None else []
     either = [node for node in given if type(node) is ir.IfExp and type(node.test) is ir.Name]
     return any(isinstance(node.body, _PLACES) and isinstance(node.orelse, _PLACES) for node in either)
+
+
+def _begins(f: Frame, this: Use, found: Use) -> bool:
+    """Whether something is set up: an object while it is made, or once more what was set up before."""
+    return _fills_object(this, found) or redone.begins_anew(meant.parts(f), this, found)
 
 
 def _fills_object(this: Use, found: Use) -> bool:

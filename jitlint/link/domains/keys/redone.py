@@ -41,7 +41,9 @@ def begins_anew(code: Sequence[ir.Node], this: Use, found: Use) -> bool:
     if one is None or other is None or not same_text(one.func, other.func):
         return False
     names, before = (_results(code, call) for call in (one, other))
-    return bool(names) and names == before and naming.begins_with(last_name(one.func), lexicon().keys.setting_up)
+    return (
+        bool(names) and names == before and naming.begins_with(last_name(one.func), lexicon().keys.setting_up)
+    )
 
 
 def is_discarded(code: Sequence[ir.Node], this: Use) -> bool:

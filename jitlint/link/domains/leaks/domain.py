@@ -32,10 +32,7 @@ class Leaks(Domain[Left]):
         kind = store.kind
         if kind in ("attribute", "element", "append"):
             if isinstance(owner, (Inst, Seq, Map)):
-                what = str(store.key or "") if kind == "attribute" else store.form
-                where = self._homes[id(owner)][1] if id(owner) in self._homes else None
-                stores.take_in(f, owner, value, where or pending.place(owner, what), self._homes)
-                stores.stored(self.m, f, store.at, owner, value, kind, what, where)
+                self._stored(f, store, owner, value)
         elif kind in ("global", "nonlocal"):
             stores.stored_in_scope(self.m, f, owner, store.key, value, kind)
         elif kind in ("module", "class"):
@@ -47,6 +44,13 @@ class Leaks(Domain[Left]):
             layers.stored(f, store)
         if type(owner) in (ExtInst, Tree):
             stores.changed(self.m, f, store)
+
+    def _stored(self, f: Frame, store: Store, owner: Inst | Seq | Map, value: Value) -> None:
+        """A value goes into a box, or into what a box took in that is older than the trace."""
+        what = str(store.key or "") if store.kind == "attribute" else store.form
+        where = self._homes[id(owner)][1] if id(owner) in self._homes else None
+        stores.take_in(f, owner, value, where or pending.place(owner, what), self._homes)
+        stores.stored(self.m, f, store.at, owner, value, store.kind, what, where)
 
     def hears_of(self, dotted: str) -> bool:
         """Methods of modules, and of streams of keys, and layers that keep statistics."""

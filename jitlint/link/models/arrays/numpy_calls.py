@@ -91,16 +91,22 @@ def _of_host(m: Machine, f: Frame, fn: NumpyFunction, args: Args) -> Value:
         return Arr(f.world.here, None, None, here_why(f, fn.name), f.world.base)
     if first is UNKNOWN or type(first) is Tree:
         return UNKNOWN
+    return _host_array(m, fn, args, first)
+
+
+def _host_array(m: Machine, fn: NumpyFunction, args: Args, first: Value) -> Arr:
     out = Arr(0, dtype_named(args.kw.get("dtype")), None, "", 0, SEEN, True)
     _measure(m, fn.name, args, out)
-    if lexicon().arrays.sizes.get(f"jax.{fn.name}") == "nested" and _is_text(first) and out.dtype is None:
+    if _is_text(fn, first, out):
         out.dtype = TEXT
     out.about = longest.told(fn.name, args, about.of_call(fn.name, args))
     return out
 
 
-def _is_text(value: Value) -> bool:
-    """Whether a list or tuple holds nothing but texts, as far as anything is in it."""
+def _is_text(fn: NumpyFunction, value: Value, out: Arr) -> bool:
+    """Whether an array is made of a list or tuple that holds texts, and nothing else."""
+    if out.dtype is not None or lexicon().arrays.sizes.get(f"jax.{fn.name}") != "nested":
+        return False
     if not isinstance(value, (Seq, Tup)) or (type(value) is Seq and value.kind not in ("list", "tuple")):
         return False
     held = parts(value)

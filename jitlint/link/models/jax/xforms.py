@@ -161,6 +161,7 @@ def without_ranks(args: Args) -> Args:
 def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     """Call a transformed function."""
     spec: Wrap = x.spec
+    args = _without_taken(spec, args)
     if spec.lifts and type(x.target) is Class:
         return lifted.made(x, evaluator.call(m, f, at, x.target, args))
     if type(x.target) is Xform and wrapped_in_turns([x]):
@@ -194,6 +195,14 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     m.domains.on_result(f, transformed, result)
     outer = modes_among((*args.pos, *args.kw.values(), *_closed_over(f, x.target)), 2)
     return _leave(m, f, at, inner, x, args, result, outer)
+
+
+def _without_taken(spec: Wrap, args: Args) -> Args:
+    """What is left for the function of what the one that was made of it is given."""
+    if not spec.takes:
+        return args
+    kept = {name: value for name, value in args.kw.items() if name not in spec.takes}
+    return Args(args.pos, kept, args.more, args.kw_more)
 
 
 def _closed_over(f: Frame, target: Value) -> list[Value]:
