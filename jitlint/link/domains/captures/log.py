@@ -131,11 +131,13 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a remembered activation read, or did to the log. boxes: the instances it was given, and those inside of what it was given."""
+    """What a remembered activation read, or did to the log. boxes: the instances it was given, and those inside of what it was given.
+    number: of the activation; those since are smaller."""
 
     loads: dict[Key, Load] | None
     part: tuple[int, int]
     boxes: tuple[tuple[str, Way, Inst], ...]
+    number: int
 
 
 @dataclass(slots=True)
@@ -307,7 +309,7 @@ class Log:
                 if type(box) is Inst and (not way or id(box) in told)
             ]
         )
-        return Remembered(loads, (start, len(self.log)), boxes)
+        return Remembered(loads, (start, len(self.log)), boxes, f.scope.key)
 
     def _mentioned(self, loads: dict[Key, Load], start: int) -> set[int]:
         """The objects of which something was read, or logged since."""
@@ -334,18 +336,19 @@ class Log:
                     place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
                 self.current.setdefault(place, load)
         if not self.m.timeless:
-            self._repeat(memo.part, other, activation.value)
+            self._repeat(memo, other, activation.value)
 
-    def _repeat(self, part: tuple[int, int], other: dict[int, Value], result: Value) -> None:
+    def _repeat(self, memo: Remembered, other: dict[int, Value], result: Value) -> None:
         """Log again what a part of the log holds. other: the instances that take the place of those it knows."""
-        start, end = part
+        start, end = memo.part
         now = len(self.log) + 1
         kept = _made(result, start)
         for one in kept:
             self.births.setdefault(id(one), [one.born]).append(now)
             one.born = now
         sides = 0
-        for again in self._again(start, self.log[start : min(end, start + 4 * MAX_REPLAYED)], other, kept):
+        part = self.log[start : min(end, start + 4 * MAX_REPLAYED)]
+        for again in self._again(memo, part, other, kept):
             if isinstance(again, Side):
                 self.side(again.number)
                 sides += (again.number == 0) - (again.number is None)
@@ -357,10 +360,14 @@ class Log:
             self.side(None)
 
     def _again(
-        self, start: int, part: Sequence[Entry], other: dict[int, Value], kept: Sequence[Func | Inst | Xform]
+        self,
+        memo: Remembered,
+        part: Sequence[Entry],
+        other: dict[int, Value],
+        kept: Sequence[Func | Inst | Xform],
     ) -> Iterator[Entry]:
         """The entries of a part of the log as they are when it happens again, each place once."""
-        now = len(self.log) + 1
+        start, now = memo.part[0], len(self.log) + 1
         fresh: dict[int, Remade] = {}
         seen: set[tuple[int, int]] = set()
         for entry in part:
@@ -378,7 +385,7 @@ class Log:
                 target = entry.target
                 place_of = (id(target), entry.statement)
                 given = tuple(_other(one, other) for one in entry.given)
-                if any(one.born > start and one not in kept for one in (target, *given)):
+                if any(_is_made(one, memo) and one not in kept for one in (target, *given)):
                     target, given = fresh.setdefault(id(target), Remade(now)), ()
                 again = replace(
                     entry, target=target, given=given, loads=_moved(entry.loads, other, start, kept)
@@ -434,6 +441,12 @@ def _rebound(module: ModuleInfo) -> frozenset[str]:
 
 _MADE: Final = (Xform, Func, Inst, Bound, Tup)
 """What is another one each time it is made."""
+
+
+def _is_made(one: Any, memo: Remembered) -> bool:
+    """Whether a remembered activation has made a function or an object: the variables of one that it has found are older."""
+    known = type(one) is Func and one.scope.key > memo.number
+    return not known and one.born > memo.part[0]
 
 
 def _other(one: Inst, other: dict[int, Value]) -> Inst:
