@@ -11,13 +11,14 @@ from jitlint.infer.places import Event
 class NanGradient(Event):
     """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
     what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
-    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows. edge: a bound,
+    and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows, below: but negative. edge: a bound,
     ``choice``, keeps it where the operation has no derivative."""
 
     operation: str = ""
     argument: str = ""
     choice: str = "where"
     large: bool = False
+    below: bool = False
     edge: bool = False
 
 

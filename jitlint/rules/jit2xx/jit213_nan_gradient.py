@@ -96,7 +96,8 @@ def check(event: NanGradient) -> Report | None:
             f"the gradient is NaN where {zero} is 0: `{event.choice}` bounds the value of {what} there, but not its derivative",
             "bound what the root is taken of: `jnp.sqrt(jnp.maximum(jnp.sum(x**2), eps**2))`",
         )
+    state = "negative" if event.below else "0"
     return Report(
-        f"the gradient is NaN where {zero} is 0: `{event.choice}` hides the value of {what} there, but not its derivative",
+        f"the gradient is NaN where {zero} is {state}: `{event.choice}` hides the value of {what} there, but not its derivative",
         f"make {zero} harmless before: `jnp.where(condition, {event.argument or 'x'}, 1.0)`, and choose afterwards as well",
     )

@@ -14,8 +14,8 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import NanGradient
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import BACK, HOLE, Func, L, Py, Tup, Value
-from jitlint.link.domains.gradients import apart, bounded, edges, overflow, singular, squared
+from jitlint.infer.values import BACK, HOLE, Arr, Func, L, Py, Tup, Value
+from jitlint.link.domains.gradients import apart, bounded, edges, overflow, powers, singular, squared
 from jitlint.link.domains.gradients.spelling import Code, Hole
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
@@ -85,7 +85,7 @@ class Gradients(Gathering[Choice]):
         self.note(f, frozenset({choice}))
         self.m.emit(
             f, NanGradient, hole.at, traced, when=(_Returned(self._returned, choice),),
-            operation=hole.operation, argument=hole.argument, large=hole.large,
+            operation=hole.operation, argument=hole.argument, large=hole.large, below=hole.below,
             choice=_hides(library.dotted, hole), edge=bool(hole.edge),
         )  # fmt: skip
         return pytrees.remode(library.result, lambda modes: modes | HOLE if modes & L else modes)
@@ -97,7 +97,7 @@ class Gradients(Gathering[Choice]):
             return None
         words, code = lexicon().gradients, _code(self.m, f, f.fn)
         if library.dotted in words.choosing:
-            return singular.hole(code, call) or overflow.hole(f.fn.parts, call)
+            return singular.hole(code, call) or powers.hole(code, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
             return bounded.hole(code, f.fn, call)
         found = apart.hole(self.m, f, f.fn, call, meeting) if _is_root(library.dotted) else None
@@ -136,7 +136,11 @@ def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
         number = known.const if type(known) is Py else None
         return float(number) if isinstance(number, (int, float)) else None
 
-    return Code(fn.parts, called, constant)
+    def traced(node: ir.Node) -> bool:
+        known = paths.peek(m, f, node) if f is not None and isinstance(node, (ir.Name, ir.Attr)) else None
+        return type(known) is Arr and bool(known.modes) and known.dtype == "float"
+
+    return Code(fn.parts, called, constant, traced)
 
 
 def _hides(dotted: str, hole: Hole) -> str:

@@ -18,7 +18,8 @@ ABSOLUTE: Final = frozenset({"abs", "absolute", "fabs", "square"})
 
 class Hole(NamedTuple):
     """A place without a derivative. at: of the operation. names: where what its derivative hangs on stands. large: it
-    is where these are large, not where they are zero. edge: it is where a bound, the function of this name, keeps them."""
+    is where these are large, not where they are zero. edge: it is where a bound, the function of this name, keeps them. below: it is
+    where they are negative."""
 
     at: int
     operation: str
@@ -26,15 +27,18 @@ class Hole(NamedTuple):
     names: tuple[ir.Node, ...]
     large: bool = False
     edge: str = ""
+    below: bool = False
 
 
 class Code(NamedTuple):
     """Whose expressions are read. parts: of a function. called: what a function of the project returns that is called there, and
-    its code; None if that is not one expression. constant: the number that a variable stands for, None if that is not known."""
+    its code; None if that is not one expression. constant: the number that a variable stands for, None if that is not known. traced:
+    whether a variable stands for traced numbers with a point."""
 
     parts: Sequence[ir.Node]
     called: Callable[[ir.Call], tuple[Code, ir.Node] | None]
     constant: Callable[[ir.Node], float | None]
+    traced: Callable[[ir.Node], bool]
 
 
 def written(parts: Sequence[ir.Node], node: ir.Node | None) -> ir.Node | None:
