@@ -141,13 +141,15 @@ class TransformMisuse(Event):
 
 REFUSED = "module"
 HANDED = "module handed over"
-"""Targets of what the library refuses where it stands: a module is changed, or given to a transform that takes it apart."""
+OUTER = "variable from outside"
+"""Targets of what the library refuses where it stands: a module is changed, or given to a transform that takes it apart, or a variable
+is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leak(Event):
     """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
-    lru_cache, cached_property, callback (it reads what is traced around it), static (a field of a result), variable (of a Linen module), `REFUSED`, `HANDED` (no leaks: a library refuses
+    lru_cache, cached_property, callback (it reads what is traced around it), static (a field of a result), variable (of a Linen module), `REFUSED`, `HANDED`, `OUTER` (no leaks: a library refuses
     what would be one); ``what`` names the place. used: the leaked value
     is read after the trace."""
 

@@ -110,7 +110,7 @@ def _call(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value:
 
 def _described(m: Machine, f: Frame, at: int, dotted: str, args: Args) -> Value | None:
     if dotted in m.transforms.variables:
-        return variable(dotted, args)
+        return variable(f, dotted, args)
     return _transformed(m, f, at, dotted, args) or shape_calls.answered(m, f, at, dotted, args)
 
 

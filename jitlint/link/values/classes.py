@@ -252,7 +252,7 @@ def instantiate(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> V
         return inst
     refers = _variable_base(m, info)
     if refers is not None:
-        return variable(refers, args)
+        return variable(f, refers, args)
     fielded = next((cls for cls in mro(info) if cls.shape == "dataclass"), None)
     if fielded is not None:  # whose constructor those inherit that are not decorated themselves
         inst.attrs.update(_fill(m, f, at, fielded, args))

@@ -58,12 +58,15 @@ def level_of(obj: ExtInst) -> int:
     return level.const if type(level) is Py and type(level.const) is int else 0
 
 
-def variable(dotted: str, args: Args) -> ExtInst:
+def variable(f: Frame, dotted: str, args: Args) -> ExtInst:
     """A variable of a module, which refers to an array if that is what it was made of."""
     first = args.get(0, "value")
     known = type(first) is Arr or (type(first) is Tree and first.evidence == "array")
     number = type(first) is Py and first.kind in ("bool", "int", "float", "complex")
-    return ExtInst(dotted, {HELD: first} if first is not None and (known or number) else None)
+    out = made(f, dotted)
+    if first is not None and (known or number):
+        out.attrs[HELD] = first
+    return out
 
 
 def constant(name: str, kind: str) -> Py:

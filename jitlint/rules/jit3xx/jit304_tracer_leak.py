@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Raises
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import HANDED, REFUSED, Leak
+from jitlint.infer.events import HANDED, OUTER, REFUSED, Leak
 
 RULE = Rule(
     code="JIT304",
@@ -119,6 +119,12 @@ def check(event: Leak) -> Report | None:
         return Report(
             f"the attribute{named} of a module from outside of the trace is changed, which Flax refuses",
             "hand the module to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",
+            case="refused",
+        )
+    if event.target == OUTER:
+        return Report(
+            f"the variable{named} from outside of the trace is set, which Flax refuses",
+            "hand it to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",
             case="refused",
         )
     if event.target == HANDED:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import HANDED, REFUSED, Leak
+from jitlint.infer.events import HANDED, OUTER, REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
 from jitlint.infer.objects import MODE, is_cold, itself
@@ -36,7 +36,7 @@ from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
-from jitlint.link.values import flattening, paths, pytrees
+from jitlint.link.values import flattening, library_objects, paths, pytrees
 from jitlint.link.values.questions import ownership
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.ownership import deepest_tracer
@@ -155,6 +155,9 @@ def changed(m: Machine, f: Frame, store: Store) -> None:
         node.targets[0] if type(node) is ir.Assign else node.target if type(node) is ir.AugAssign else None
     )
     variable = target.obj if isinstance(target, (ir.Attr, ir.Sub)) else None
+    if type(variable) is ir.Name and type(library) is ExtInst and f.entry is Confidence.CERTAIN:
+        if library_objects.level_of(library) < f.world.level and not f.world.excused:
+            m.emit(f, Leak, store.at, None, target=OUTER, what=variable.id, used=True)
     box = paths.peek(m, f, variable.obj) if type(variable) is ir.Attr else None
     if type(variable) is ir.Attr and type(box) is Inst and box.attrs.get(variable.name) is library:
         stored(m, f, store.at, box, UNKNOWN, "attribute", variable.name)
