@@ -16,6 +16,7 @@ from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, T
 from jitlint.link.domains.contracts import idle, naming, scopes, seeds, variables
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
+from jitlint.link.engine.events import emit_static
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
@@ -25,7 +26,8 @@ LINEN: Final = "flax.linen."
 _APPLY: Final = "flax.linen.Module.apply"
 _BATCH_NORM: Final = "flax.linen.BatchNorm"
 _DROPOUT: Final = "flax.linen.Dropout"
-_LAYERS: Final = (_BATCH_NORM, _DROPOUT)
+_SWITCHES: Final = {_BATCH_NORM: "use_running_average", _DROPOUT: "deterministic"}
+_LAYERS: Final = tuple(_SWITCHES)
 _OFF: Final = "$off"
 _STREAM: Final = "$stream"
 _MOST: Final = 16
@@ -83,6 +85,7 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
         if dotted == f"{owner.dotted}.__call__":
             _note(f, _need(f, library.at, owner, args))
             _note(f, _read(f, library.at, owner))
+            _check_switch(m, f, library.at, owner, _off(owner, args))
             whole = args.more is None and args.kw_more is None
             _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
@@ -103,8 +106,7 @@ def _stream(m: Machine, f: Frame, at: int, args: Args) -> Need | None:
 def _remember(layer: ExtInst, dotted: str, args: Args) -> None:
     """How a layer is set: what switches it off, and from which stream it draws."""
     whole = args.more is None and args.kw_more is None
-    place, name = (0, "use_running_average") if dotted == _BATCH_NORM else (2, "deterministic")
-    off = args.get(place, name)
+    off = args.get(0 if dotted == _BATCH_NORM else 2, _SWITCHES[dotted])
     if off is not None and whole:
         layer.attrs[_OFF] = off
     stream, rate = args.get(3, "rng_collection"), args.get(0, "rate")
@@ -129,6 +131,18 @@ def _need(f: Frame, at: int, layer: ExtInst, args: Args) -> Need | None:
     sure = batch or const_of(layer.attrs[_STREAM]) is not NO_CONST
     level = f.confidence if sure else weaken(f.confidence, 1)
     return Need(kind, wanted, layer.dotted, f.module.name, at, f.qualname, level, sure=sure)
+
+
+def _check_switch(m: Machine, f: Frame, at: int, layer: ExtInst, off: Value | None) -> None:
+    """What switches a layer off is tested by it, with a Python ``if``, unless it drops nothing anyhow."""
+    batch, rate = layer.dotted == _BATCH_NORM, layer.attrs.get(_STREAM)
+    if off is None or not (batch or rate is not None):
+        return
+    name, before = _SWITCHES[layer.dotted], f.confidence
+    if rate is not None and const_of(rate) is NO_CONST:
+        f.confidence = weaken(before, 1)
+    emit_static(m, f, at, layer.dotted, name, off, "TracerBoolConversionError")
+    f.confidence = before
 
 
 def _off(layer: ExtInst, args: Args) -> Value | None:

@@ -155,12 +155,17 @@ def changed(m: Machine, f: Frame, store: Store) -> None:
         node.targets[0] if type(node) is ir.Assign else node.target if type(node) is ir.AugAssign else None
     )
     variable = target.obj if isinstance(target, (ir.Attr, ir.Sub)) else None
-    if type(variable) is ir.Name and type(library) is ExtInst and f.entry is Confidence.CERTAIN:
-        if library_objects.level_of(library) < f.world.level and not f.world.excused:
-            m.emit(f, Leak, store.at, None, target=OUTER, what=variable.id, used=True)
+    if type(variable) is ir.Name and _is_refused(f, library):
+        m.emit(f, Leak, store.at, None, target=OUTER, what=variable.id, used=True)
     box = paths.peek(m, f, variable.obj) if type(variable) is ir.Attr else None
     if type(variable) is ir.Attr and type(box) is Inst and box.attrs.get(variable.name) is library:
         stored(m, f, store.at, box, UNKNOWN, "attribute", variable.name)
+
+
+def _is_refused(f: Frame, variable: Value) -> bool:
+    """Whether a variable of a module is older than the trace, to which nobody gave it."""
+    older = type(variable) is ExtInst and library_objects.level_of(variable) < f.world.level
+    return older and f.entry is Confidence.CERTAIN and not f.world.excused
 
 
 def drawn(m: Machine, f: Frame, library: Library) -> None:
