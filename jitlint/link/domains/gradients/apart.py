@@ -181,13 +181,12 @@ def _goes_along(call: ir.Call) -> bool:
 
 def _returned(place: _Place, call: ir.Call, depth: int) -> str:
     """A function of the project was called: what it returns, if that is one expression."""
-    pairs = _mapped_twice(place, call)
+    pairs = _mapped_twice(place, call) or _mapped_by_axes(place, call)
     if pairs is not None:
         inner, names, array = pairs
-        rows = frozenset((frozenset(names),))
-        return (
-            array if _zero(place._replace(fn=inner, rows=rows), only_returned(inner.parts), depth - 1) else ""
-        )
+        frame = place.frame if inner.node.is_lambda else None
+        there = place._replace(fn=inner, frame=frame, rows=frozenset((frozenset(names),)))
+        return array if _zero(there, only_returned(inner.parts), depth - 1) else ""
     called = place.value(call.func)
     method = paths.method(place.m, place.frame, call.func)[0] if place.frame is not None else None
     called = method if called is None else called
@@ -228,6 +227,45 @@ def _mapped_twice(place: _Place, call: ir.Call) -> tuple[FuncInfo, tuple[str, st
     if outer is None or within is None or outer[2] != within[2]:
         return None
     return within[0], (outer[1], within[1]), outer[2]
+
+
+def _mapped_by_axes(place: _Place, call: ir.Call) -> tuple[FuncInfo, tuple[str, str], str] | None:
+    """The same of ``vmap(vmap(f, (None, 0)), (0, None))(x, x)``, each map with a name of its own perhaps."""
+    outer = _axes_of(place, call.func)
+    inner = _axes_of(place, outer[0]) if outer is not None else None
+    func = place.value(inner[0]) if inner is not None else None
+    if (
+        outer is None
+        or inner is None
+        or type(func) is not Func
+        or any(arg.name or arg.star for arg in call.args)
+    ):
+        return None
+    first, second = ([i for i, axis in enumerate(axes) if axis == 0] for axes in (outer[1], inner[1]))
+    given, names = [arg.value for arg in call.args], [param.name for param in func.fn.node.params]
+    if (
+        len(first) != 1
+        or len(second) != 1
+        or first == second
+        or max(*first, *second) >= min(len(given), len(names))
+    ):
+        return None
+    one, other = given[first[0]], given[second[0]]
+    if not _are_one(place, one, other) or _is_flat(place.value(one)):
+        return None
+    return func.fn, (names[first[0]], names[second[0]]), path_text(one) or "an array"
+
+
+def _axes_of(place: _Place, node: ir.Node) -> tuple[ir.Expr, list[float | None]] | None:
+    """What is mapped, and along which axes, each of them 0 or none: ``vmap(f, in_axes=(0, None))``."""
+    made = spelling.written(place.fn.parts, node)
+    if type(made) is not ir.Call or last_name(made.func) != "vmap" or len(made.args) != 2:
+        return None
+    mapped, axes = made.args
+    told = axes.value.elts if isinstance(axes.value, (ir.Tuple, ir.List)) else []
+    found = [None if _is_none(one) else spelling.number(one) for one in told]
+    known = all(_is_none(one) or number == 0 for one, number in zip(told, found))
+    return (mapped.value, found) if told and known and axes.name in (None, "in_axes") else None
 
 
 def _mapped(place: _Place, call: ir.Call) -> tuple[FuncInfo, str, str] | None:

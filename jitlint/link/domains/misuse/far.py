@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.catalogue.dtypes import exact_of, without_star
+from jitlint.catalogue.dtypes import STRONG, exact_of, without_star
 from jitlint.infer.events import FarNumbers
 from jitlint.infer.values import NONE, Arr, Inst, S, Value
 from jitlint.link.domains.misuse.wide import NeverOn
@@ -19,8 +19,8 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
 from jitlint.link.values.questions.about import WHOLE
 
-_WIDE = (None, "float", "float64", "int", "int64", "uint", "uint64")
-"""Exact dtypes that numbers of NumPy may have which nobody made narrower; None is any."""
+_WIDE = (None, STRONG, "float", "float64", "int", "int64", "uint", "uint64")
+"""Exact dtypes that numbers of NumPy may have which nobody made narrower; None is any, as is one of several."""
 _DEEP = 4
 """So far down a pytree is looked at."""
 

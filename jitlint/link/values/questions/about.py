@@ -157,8 +157,13 @@ def _is_far(const: float) -> bool:
 
 
 def _of_elements(value: Value | None) -> float:
-    """The smallest of some whole numbers for all of which 32 bits have no room."""
+    """The smallest of some whole numbers for all of which 32 bits have no room, or the place beyond which several arrays lie."""
     items = value.items if isinstance(value, (Seq, Tup)) else None
+    if items is None and type(value) is Seq and value.rest is not None:
+        items = [value.rest]
+    if items and all(type(item) is Arr for item in items):
+        places = [_place(item) for item in items]
+        return min(places) if min(places) > 0 else max(places) if max(places) < 0 else 0
     numbers = [const_of(item) for item in items or ()]
     found = [number for number in numbers if type(number) is int and number >= WHOLE]
     return min(found) if found and len(found) == len(numbers) else 0
