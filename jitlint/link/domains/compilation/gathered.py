@@ -35,6 +35,9 @@ def grows(around: Variation, node: ir.Attr) -> bool:
     held = value.attrs.get(node.name) if type(value) is Inst else None
     if type(value) is not Inst or type(held) is not Seq or held.kind != "list":
         return False
+    path = f"{owner.id}.{node.name}"
+    if any(_is_changed(part, path, first=False) for part in nodes(place.loops[-1])):
+        return False
     return _is_kept(value, node.name) and any(_adds(place, value, owner.id, node.name))
 
 
