@@ -124,13 +124,16 @@ def undone(f: Frame, name: str) -> bool:
 
 
 def _is_taken_off(f: Frame) -> bool:
-    """Whether something is put onto a stack, from which the block takes something later: ``stack.append(x)``, ``stack.pop()``."""
-    path, found = _path(_changed(f)), around(f)
-    if not path or type(_statement(f)) is not ir.ExprStmt:
+    """Whether something is put onto a stack, or into what lies there, and the block takes it off later: ``stack.append(x)``,
+    ``stack.pop()``."""
+    changed, found = _changed(f), around(f)
+    path = _path(changed)
+    if not path or (type(_statement(f)) is not ir.ExprStmt and type(changed) is not ir.Sub):
         return False
     later = (node for node in found[-1][1] if node.at > f.at and isinstance(node, (ir.ExprStmt, ir.Assign)))
     takes = [node.func for node in below(list(later)) if type(node) is ir.Call]
-    return any(type(func) is ir.Attr and func.name == "pop" and _path(func.obj) == path for func in takes)
+    stacks = {_path(func.obj) for func in takes if type(func) is ir.Attr and func.name == "pop"} - {""}
+    return any(path == stack or path.startswith((f"{stack}.", f"{stack}[")) for stack in stacks)
 
 
 def _puts_back(node: ir.Try, block: Sequence[ir.Node], name: str) -> bool:

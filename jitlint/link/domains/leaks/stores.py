@@ -5,10 +5,11 @@ What a box, a scope or a cache outlives is decided by `jitlint.link.values.quest
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.changes import reached
 from jitlint.infer.events import HANDED, OUTER, REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
@@ -49,8 +50,18 @@ _MOST: Final = 64
 """So many objects are looked at."""
 _NESTED: Final = 2
 """So many containers in each other go along."""
-Homes = dict[int, tuple[Value, Where]]
-"""By the identity of a container that was made in a trace, the older place that it went into; with the container, which is alive so."""
+
+
+class Home(NamedTuple):
+    """Where a container is that was made in a trace. where: the older place that it went into. level: its own."""
+
+    box: Seq | Map
+    where: Where
+    level: int
+
+
+Homes = dict[int, Home]
+"""By the identity of the container."""
 GIVEN: Final = Slot[list[Inst]](inherited=True)
 """The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others,
 which JAX itself does not."""
@@ -91,7 +102,7 @@ def stored(
         if box.cls.role in lexicon().captures.refusing_roles:
             _refused(m, f, at, box, what)
         return
-    if box.level < f.world.level:
+    if box.level < f.world.level and all(one.level < f.world.level for one in reached(box)):
         guess = ownership.is_guess(f, box) or _is_in_force(box)
         _leak(m, f, at, box, value, target, what, guess, where)
 
@@ -103,10 +114,17 @@ def take_in(
     into it later."""
     own = type(box) is not Inst or box.cls.role not in lexicon().captures.tracked_roles
     if isinstance(value, (Seq, Map)) and box.level < value.level and own and not ownership.is_guess(f, box):
+        homes[id(value)] = Home(value, where, value.level)
         value.level = box.level
-        homes[id(value)] = value, where
         for part in parts(value) if depth else ():
             take_in(f, value, part, where, homes, depth - 1)
+
+
+def let_go(homes: Homes, where: Where) -> None:
+    """Something is taken out of an older place, or takes its place: what was made in the trace ends with it again."""
+    for key in [key for key, home in homes.items() if home.where == where]:
+        home = homes.pop(key)
+        home.box.level = home.level
 
 
 def _is_in_force(box: Value) -> bool:

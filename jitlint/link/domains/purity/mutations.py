@@ -187,11 +187,19 @@ def _record(m: Machine, f: Frame, at: int, target: str, what: str, name: str, le
         return
     if surroundings.runs_first(f) or _counts_traces(f, changed) or _is_handed_out(f, changed):
         return
-    if _is_of_counter(f):
+    if _is_of_counter(f) or _is_of_a_stack(f):
         return
     if f.module.is_test:
         level = Confidence.POSSIBLE
     m.emit(f, Mutation, at, None, level, target=target, what=what, name=name)
+
+
+def _is_of_a_stack(f: Frame) -> bool:
+    """Whether a method puts something onto a stack, or takes it off, of an object that has methods for both."""
+    methods = lexicon().captures.stack_methods
+    if f.fn is None or f.fn.name not in methods or f.owner is None:
+        return False
+    return sum(name in f.owner.namespace for name in methods) > 1
 
 
 def _is_of_counter(f: Frame) -> bool:
