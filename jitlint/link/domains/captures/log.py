@@ -131,13 +131,11 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a remembered activation read, or did to the log. boxes: the instances it was given, and those inside of what it was given.
-    number: of the activation; those since are smaller."""
+    """What a remembered activation read, or did to the log. boxes: the instances it was given, and those inside of what it was given."""
 
     loads: dict[Key, Load] | None
     part: tuple[int, int]
     boxes: tuple[tuple[str, Way, Inst], ...]
-    number: int
 
 
 @dataclass(slots=True)
@@ -309,7 +307,7 @@ class Log:
                 if type(box) is Inst and (not way or id(box) in told)
             ]
         )
-        return Remembered(loads, (start, len(self.log)), boxes, f.scope.key)
+        return Remembered(loads, (start, len(self.log)), boxes)
 
     def _mentioned(self, loads: dict[Key, Load], start: int) -> set[int]:
         """The objects of which something was read, or logged since."""
@@ -336,19 +334,19 @@ class Log:
                     place, load = (place[0], id(owner), place[2]), replace(load, owner=owner)
                 self.current.setdefault(place, load)
         if not self.m.timeless:
-            self._repeat(memo, other, activation.value)
+            self._repeat(memo.part, other, activation)
 
-    def _repeat(self, memo: Remembered, other: dict[int, Value], result: Value) -> None:
+    def _repeat(self, part: tuple[int, int], other: dict[int, Value], activation: Activation) -> None:
         """Log again what a part of the log holds. other: the instances that take the place of those it knows."""
-        start, end = memo.part
+        start, end = part
         now = len(self.log) + 1
-        kept = _made(result, start)
+        kept = _made(activation.value, start)
         for one in kept:
             self.births.setdefault(id(one), [one.born]).append(now)
             one.born = now
         sides = 0
-        part = self.log[start : min(end, start + 4 * MAX_REPLAYED)]
-        for again in self._again(memo, part, other, kept):
+        entries = self.log[start : min(end, start + 4 * MAX_REPLAYED)]
+        for again in self._again(start, entries, other, kept, activation.func.scope):
             if isinstance(again, Side):
                 self.side(again.number)
                 sides += (again.number == 0) - (again.number is None)
@@ -361,36 +359,34 @@ class Log:
 
     def _again(
         self,
-        memo: Remembered,
+        start: int,
         part: Sequence[Entry],
         other: dict[int, Value],
         kept: Sequence[Func | Inst | Xform],
+        scope: Scope,
     ) -> Iterator[Entry]:
-        """The entries of a part of the log as they are when it happens again, each place once."""
-        start, now = memo.part[0], len(self.log) + 1
+        """The entries of a part of the log as they are when it happens again, each place once. scope: around the function."""
+        now = len(self.log) + 1
         fresh: dict[int, Remade] = {}
         seen: set[tuple[int, int]] = set()
         for entry in part:
             if isinstance(entry, Side):
                 yield entry
                 continue
-            again: Write | Call
+            again: Write | Call | None
             if isinstance(entry, Write):
                 place_of = (id(entry.owner), entry.at)
-                lost = type(entry.owner) is Inst and entry.owner.born > start and entry.owner not in kept
-                if lost and id(entry.owner) not in other:
-                    continue  # another instance, which nobody saw before
-                again = replace(entry, owner=other[id(entry.owner)]) if id(entry.owner) in other else entry
+                again = _written(entry, start, other, kept)
             else:
-                target = entry.target
-                place_of = (id(target), entry.statement)
-                given = tuple(_other(one, other) for one in entry.given)
-                if any(_is_made(one, memo) and one not in kept for one in (target, *given)):
-                    target, given = fresh.setdefault(id(target), Remade(now)), ()
-                again = replace(
-                    entry, target=target, given=given, loads=_moved(entry.loads, other, start, kept)
-                )
-            if place_of in seen:
+                found = _found(scope, entry.target)
+                now_called = entry if found is None else replace(entry, target=found)
+                place_of = (id(now_called.target), entry.statement)
+                given = tuple([_other(one, other) for one in entry.given])
+                made = given if found is not None else (entry.target, *given)
+                again = replace(now_called, given=given, loads=_moved(entry.loads, other, start, kept))
+                if any(one.born > start and one not in kept for one in made):
+                    again = replace(again, target=fresh.setdefault(place_of[0], Remade(now)), given=())
+            if again is None or place_of in seen:
                 continue
             seen.add(place_of)
             if len(seen) > MAX_REPLAYED:
@@ -443,10 +439,25 @@ _MADE: Final = (Xform, Func, Inst, Bound, Tup)
 """What is another one each time it is made."""
 
 
-def _is_made(one: Any, memo: Remembered) -> bool:
-    """Whether a remembered activation has made a function or an object: the variables of one that it has found are older."""
-    known = type(one) is Func and one.scope.key > memo.number
-    return not known and one.born > memo.part[0]
+def _written(
+    entry: Write, start: int, other: dict[int, Value], kept: Sequence[Func | Inst | Xform]
+) -> Write | None:
+    """A write of a call that is remembered, as it happens again; None for another instance, which nobody saw before."""
+    if id(entry.owner) in other:
+        return replace(entry, owner=other[id(entry.owner)])
+    lost = type(entry.owner) is Inst and entry.owner.born > start and entry.owner not in kept
+    return None if lost else entry
+
+
+def _found(scope: Scope | None, target: Value) -> Func | None:
+    """The function that a remembered call finds around it now, for the one that it has called before; None if that is not there."""
+    while type(target) is Func and scope is not None:
+        value = scope.vars.get(target.fn.name)
+        if value is not None:
+            value = value.target if type(value) is Xform else value
+            return value if type(value) is Func and value.fn is target.fn else None
+        scope = scope.parent
+    return None
 
 
 def _other(one: Inst, other: dict[int, Value]) -> Inst:

@@ -234,26 +234,22 @@ def _mapped_by_axes(place: _Place, call: ir.Call) -> tuple[FuncInfo, tuple[str, 
     outer = _axes_of(place, call.func)
     inner = _axes_of(place, outer[0]) if outer is not None else None
     func = place.value(inner[0]) if inner is not None else None
-    if (
-        outer is None
-        or inner is None
-        or type(func) is not Func
-        or any(arg.name or arg.star for arg in call.args)
-    ):
+    if outer is None or inner is None or type(func) is not Func:
         return None
-    first, second = ([i for i, axis in enumerate(axes) if axis == 0] for axes in (outer[1], inner[1]))
-    given, names = [arg.value for arg in call.args], [param.name for param in func.fn.node.params]
-    if (
-        len(first) != 1
-        or len(second) != 1
-        or first == second
-        or max(*first, *second) >= min(len(given), len(names))
-    ):
+    given = dict(by_parameter(call, func.fn.node.params))
+    first, second = (_one_row(func.fn, axes) for axes in (outer[1], inner[1]))
+    if first == second or not given.keys() >= {first, second}:
         return None
-    one, other = given[first[0]], given[second[0]]
-    if not _are_one(place, one, other) or _is_flat(place.value(one)):
+    if not _are_one(place, given[first], given[second]):
         return None
-    return func.fn, (names[first[0]], names[second[0]]), path_text(one) or "an array"
+    flat = _is_flat(place.value(given[first]))
+    return None if flat else (func.fn, (first, second), path_text(given[first]) or "an array")
+
+
+def _one_row(fn: FuncInfo, axes: Sequence[float | None]) -> str:
+    """The only parameter that is mapped, else ""."""
+    rows = [param.name for param, axis in zip(fn.node.params, axes) if axis == 0]
+    return rows[0] if len(rows) == 1 else ""
 
 
 def _axes_of(place: _Place, node: ir.Node) -> tuple[ir.Expr, list[float | None]] | None:

@@ -152,9 +152,15 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
 def _is_each_apart(k: Ledger, f: Frame, this: Use, loop: ir.Node | None) -> bool:
     """Whether the turns of a loop are compared, or have nothing in common. loop: one whose turns are alike for the analysis."""
     around = loop or _around(k, f)
-    if around is None or _is_chain(this, around):
+    if around is None or _is_chain(this, around) or (loop is None and _is_comprehended(this, around)):
         return False
     return experiments.are_apart(this, around) or (loop is not None and compares(k, f, loop))
+
+
+def _is_comprehended(this: Use, loop: ir.Node) -> bool:
+    """Whether the turns are those of a comprehension inside of a loop."""
+    inner = [part for part in below(loop) if type(part) is ir.Comp]
+    return any(call_at(below(part), this.site[1]) is not None for part in inner)
 
 
 def _around(k: Ledger, f: Frame) -> ir.For | None:

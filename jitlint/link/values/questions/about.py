@@ -14,6 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import Parameter
 from jitlint.infer.about import NOTHING, About, numbered
 from jitlint.infer.counted import always, ranging
+from jitlint.infer.lattice import parts
 from jitlint.infer.values import NO_CONST, Arr, Py, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Args, Frame
 
@@ -156,14 +157,16 @@ def _is_far(const: float) -> bool:
     return abs(const) >= FRACTIONS and const != int(const)
 
 
+def _of_arrays(places: Sequence[float]) -> float:
+    """The place beyond which several arrays lie, of those of each."""
+    return min(places) if min(places) > 0 else max(places) if max(places) < 0 else 0
+
+
 def _of_elements(value: Value | None) -> float:
     """The smallest of some whole numbers for all of which 32 bits have no room, or the place beyond which several arrays lie."""
-    items = value.items if isinstance(value, (Seq, Tup)) else None
-    if items is None and type(value) is Seq and value.rest is not None:
-        items = [value.rest]
+    items = parts(value) if isinstance(value, (Seq, Tup)) else []
     if items and all(type(item) is Arr for item in items):
-        places = [_place(item) for item in items]
-        return min(places) if min(places) > 0 else max(places) if max(places) < 0 else 0
-    numbers = [const_of(item) for item in items or ()]
+        return _of_arrays([_place(item) for item in items])
+    numbers = [const_of(item) for item in items]
     found = [number for number in numbers if type(number) is int and number >= WHOLE]
     return min(found) if found and len(found) == len(numbers) else 0
