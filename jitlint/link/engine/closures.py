@@ -5,6 +5,7 @@ from __future__ import annotations
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.tables.ir_walk import inner_functions, whole
+from jitlint.link.tables.storing import targets_of
 from jitlint.syntax import ir
 
 
@@ -20,22 +21,12 @@ def is_changed_inside(fn: FuncInfo) -> bool:
 
 def _changed(fn: FuncInfo) -> set[str]:
     """The names of others that a function binds anew, or whose contents it changes."""
+    changing = lexicon().containers.changing
     found: set[str] = set()
     for node in fn.parts:
-        targets: list[ir.Node | None] = []
-        if isinstance(node, (ir.Assign, ir.Del)):
-            targets.extend(node.targets)
-        elif isinstance(node, (ir.AugAssign, ir.AnnAssign)):
-            targets.append(node.target)
-        elif (
-            type(node) is ir.Call
-            and type(node.func) is ir.Attr
-            and node.func.name in lexicon().containers.changing
-        ):
-            targets.append(node.func)
-        found |= {
-            name.id
-            for target in targets
-            if isinstance(target, (ir.Attr, ir.Sub)) and type(name := whole(target)) is ir.Name
-        }
+        targets = node.targets if type(node) is ir.Del else targets_of(node)
+        if type(node) is ir.Call and type(node.func) is ir.Attr and node.func.name in changing:
+            targets = [node.func]
+        roots = [whole(target) for target in targets if isinstance(target, (ir.Attr, ir.Sub))]
+        found |= {root.id for root in roots if type(root) is ir.Name}
     return found.difference(fn.node.local_names).union(fn.node.nonlocal_names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jitlint.link.tables.ir_walk import path_text
 from jitlint.syntax import ir
@@ -19,14 +19,16 @@ def places(target: ir.Node | None) -> Iterator[ir.Name | ir.Attr]:
         yield target
 
 
+def targets_of(node: ir.Node) -> Sequence[ir.Node]:
+    """What a statement itself binds."""
+    if isinstance(node, ir.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)) else []
+
+
 def stored(node: ir.Node) -> Iterator[ir.Attr]:
     """The attributes that a statement itself binds."""
-    targets: list[ir.Node] = []
-    if isinstance(node, ir.Assign):
-        targets.extend(node.targets)
-    elif isinstance(node, (ir.AugAssign, ir.AnnAssign, ir.For)):
-        targets.append(node.target)
-    for target in targets:
+    for target in targets_of(node):
         yield from (place for place in places(target) if type(place) is ir.Attr)
 
 

@@ -25,10 +25,7 @@ _EVEN: Final = frozenset({"cosh", "sinh"})
 
 def hole(parts: Sequence[ir.Node], call: ir.Call) -> spelling.Hole | None:
     """What overflows in the way of a choice that is not taken for large numbers."""
-    if len(call.args) != 3 or any(arg.name or arg.star for arg in call.args):
-        return None
-    test, *ways = [arg.value for arg in call.args]
-    for side, way in zip((True, False), ways):
+    for test, side, way in singular.sides(call):
         bounded = list(_bounded(parts, test, side))
         for node in singular.computed(spelling.written(parts, way)) if bounded else ():
             found = _overflowing(parts, node, bounded)

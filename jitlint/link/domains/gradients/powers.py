@@ -15,10 +15,7 @@ from jitlint.syntax import ir
 
 def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     """The power whose base the condition of a choice keeps positive."""
-    if len(call.args) != 3 or any(arg.name or arg.star for arg in call.args):
-        return None
-    test, *ways = [arg.value for arg in call.args]
-    for side, way in zip((True, False), ways):
+    for test, side, way in singular.sides(call):
         kept = list(_kept_positive(code, test, side))
         for power in _fractional(code, spelling.written(code.parts, way)) if kept else ():
             alike = any(spelling.same(code.parts, power.left, one) for one in kept)
@@ -42,5 +39,5 @@ def _fractional(code: spelling.Code, way: ir.Node | None) -> Iterator[ir.BinOp]:
         if type(node) is ir.BinOp and node.op == "**":
             number = spelling.number(node.right)
             number = code.constant(node.right) if number is None else number
-            if code.traced(node.right) if number is None else number != int(number):
+            if code.traced(node.right) if number is None else not float(number).is_integer():
                 yield node

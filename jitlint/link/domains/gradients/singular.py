@@ -25,10 +25,7 @@ _OR: Final = frozenset({"|", "logical_or", "bitwise_or"})
 def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     """What the call of a choice excludes where it has no derivative."""
     parts = code.parts
-    if len(call.args) != 3 or any(arg.name or arg.star for arg in call.args):
-        return None
-    test, *ways = [arg.value for arg in call.args]
-    for side, way in zip((True, False), ways):
+    for test, side, way in sides(call):
         excluded = _excluded_spellings(code, test, side)
         for found, zeros in _singular(parts, spelling.written(parts, way)) if excluded else ():
             for zero in zeros:
@@ -37,6 +34,14 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
                 ):
                     return found
     return None
+
+
+def sides(call: ir.Call) -> Iterator[tuple[ir.Node, bool, ir.Node]]:
+    """The condition of a choice, and what is chosen if it comes out one way or the other: ``where(test, one, other)``."""
+    if len(call.args) == 3 and not any(arg.name or arg.star for arg in call.args):
+        test, one, other = [arg.value for arg in call.args]
+        yield test, True, one
+        yield test, False, other
 
 
 def _excluded_spellings(code: spelling.Code, test: ir.Node, side: bool) -> list[ir.Node]:

@@ -22,7 +22,7 @@ class Leaks(Domain[Left]):
         super().__init__(m)
         self.leaked: pending.Leaked = {}
         self._sets_modes: bool | None = None
-        self._homes: stores.Homes = {}
+        self._homes = stores.Homes()
 
     def on_store(self, f: Frame, store: Store) -> None:
         """A box, a scope or a cache gets a value."""
@@ -48,9 +48,9 @@ class Leaks(Domain[Left]):
     def _stored(self, f: Frame, store: Store, owner: Inst | Seq | Map, value: Value) -> None:
         """A value goes into a box, or into what a box took in that is older than the trace."""
         what = str(store.key or "") if store.kind == "attribute" else store.form
-        where = self._homes[id(owner)].where if id(owner) in self._homes else None
+        where = self._homes.where(owner)
         if store.kind == "attribute":
-            stores.let_go(self._homes, pending.place(owner, what))
+            self._homes.let_go(pending.place(owner, what))
         stores.take_in(f, owner, value, where or pending.place(owner, what), self._homes)
         stores.stored(self.m, f, store.at, owner, value, store.kind, what, where)
 
@@ -81,7 +81,7 @@ class Leaks(Domain[Left]):
         """Something is taken out of a container."""
         if f.world.level and change.how in lexicon().containers.taking and isinstance(change.box, (Seq, Map)):
             stores.taken_out(self.m, f, change.box)
-            stores.let_go(self._homes, pending.place(change.box, ""))
+            self._homes.let_go(pending.place(change.box, ""))
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """A method that is transformed calls others."""

@@ -60,8 +60,31 @@ class Home(NamedTuple):
     level: int
 
 
-Homes = dict[int, Home]
-"""By the identity of the container."""
+class Homes:
+    """The homes of containers that were made in traces, by the container and by the place."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, Home] = {}
+        self._at: dict[Where, list[int]] = {}
+
+    def where(self, box: Value) -> Where | None:
+        """The place that a container is a part of, if it went into one."""
+        home = self._of.get(id(box))
+        return None if home is None else home.where
+
+    def add(self, home: Home) -> None:
+        """A container goes into an older place."""
+        self._of[id(home.box)] = home
+        self._at.setdefault(home.where, []).append(id(home.box))
+
+    def let_go(self, where: Where) -> None:
+        """Something is taken out of an older place, or takes its place: what was made in the trace ends with it again."""
+        for key in self._at.pop(where, ()):
+            home = self._of.pop(key, None)
+            if home is not None:
+                home.box.level = home.level
+
+
 GIVEN: Final = Slot[list[Inst]](inherited=True)
 """The objects that a transformed function is given as they are, and the one whose method it is: a library may hand it others,
 which JAX itself does not."""
@@ -112,19 +135,13 @@ def take_in(
 ) -> None:
     """A list or dict goes into a box that is older than the trace: it stays as long as the place keeps it, with all that is put
     into it later."""
-    own = type(box) is not Inst or box.cls.role not in lexicon().captures.tracked_roles
-    if isinstance(value, (Seq, Map)) and box.level < value.level and own and not ownership.is_guess(f, box):
-        homes[id(value)] = Home(value, where, value.level)
+    if not isinstance(value, (Seq, Map)) or box.level >= value.level or ownership.is_guess(f, box):
+        return
+    if type(box) is not Inst or box.cls.role not in lexicon().captures.tracked_roles:
+        homes.add(Home(value, where, value.level))
         value.level = box.level
         for part in parts(value) if depth else ():
             take_in(f, value, part, where, homes, depth - 1)
-
-
-def let_go(homes: Homes, where: Where) -> None:
-    """Something is taken out of an older place, or takes its place: what was made in the trace ends with it again."""
-    for key in [key for key, home in homes.items() if home.where == where]:
-        home = homes.pop(key)
-        home.box.level = home.level
 
 
 def _is_in_force(box: Value) -> bool:
