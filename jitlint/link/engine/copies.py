@@ -1,8 +1,8 @@
 """What a call makes, made anew for each later call that is remembered (layer: ``link``, room ``engine``).
 
 Two calls of a factory give two objects, and what is stored into one is not in the other. What it does: copies boxes that a call has
-made, where they stand in its result or in what it has stored. What it does not: copy the variables of functions, and more boxes
-than a few.
+made, where they stand in its result or in what it has stored, and the variables of functions that it has made, where one of them
+changes some. What it does not: copy more of these than a few.
 """
 
 from __future__ import annotations

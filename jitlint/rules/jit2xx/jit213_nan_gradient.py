@@ -18,8 +18,9 @@ branches are computed for all elements, and reverse mode goes back through both:
 gradient 0, multiplies it by the derivative of `log` at 0, which is infinite, and 0 · ∞ is NaN. One such element is enough to
 turn all parameters into NaN at the next step of the optimiser.
 
-Reported are choices with `jnp.where` and `jax.lax.select` in functions that are differentiated in reverse mode, whose condition
-excludes exactly that argument which `log`, `sqrt`, a division or a power cannot have; roots and norms that get a lower bound
+Reported are choices with `jnp.where` and `jax.lax.select`, and with the argument `where` of `jnp.sum` and its kin, in functions
+that are differentiated in reverse mode, whose condition excludes exactly that argument which `log`, `sqrt`, a division or a power
+cannot have; roots and norms that get a lower bound
 only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros;
 choices that keep the argument of `exp` or `cosh` below a positive number, `jnp.where(x > 20, x, jnp.log1p(jnp.exp(x)))`, as
 the derivative of what overflows is infinite, too; roots of what is bounded at 0, `jnp.sqrt(jnp.maximum(x, 0.0))`, and `arccos` or

@@ -48,10 +48,11 @@ class Gradients(Gathering[Choice]):
         self._spread: dict[tuple[FuncInfo, int, FuncInfo], apart.Spread] = {}
 
     def hears_of(self, dotted: str) -> bool:
-        """What chooses between two values, and roots."""
+        """What chooses between two values, or which numbers it puts together, and roots."""
         words = lexicon().gradients
         at_edge = dotted.startswith("jax.") and dotted.rpartition(".")[2] in words.edges
-        return dotted in words.choosing or dotted in words.bounding or _is_root(dotted) or at_edge
+        known = dotted in words.choosing or dotted in words.bounding or _is_reduction(dotted)
+        return known or _is_root(dotted) or at_edge
 
     def on_bind(self, f: Frame, at: int, func: Func, bound: dict[str, Value]) -> None:
         """One array may be given to two parameters."""
@@ -72,6 +73,8 @@ class Gradients(Gathering[Choice]):
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""
         if f.world.modes & OWN or not f.world.modes & BACK or not traced_modes(library.result) & L:
+            return None
+        if _is_reduction(library.dotted) and singular.CONDITION not in library.args.kw:
             return None
         choice = (f.module.name, library.at)
         meeting = self._meetings.get(f.fn, apart.Meeting()) if f.fn is not None else apart.Meeting()
@@ -96,7 +99,7 @@ class Gradients(Gathering[Choice]):
         if f.fn is None or call is None:
             return None
         words, code = lexicon().gradients, _code(self.m, f, f.fn)
-        if library.dotted in words.choosing:
+        if library.dotted in words.choosing or _is_reduction(library.dotted):
             return singular.hole(code, call) or powers.hole(code, call) or overflow.hole(f.fn.parts, call)
         if library.dotted in words.bounding:
             return bounded.hole(code, f.fn, call)
@@ -144,8 +147,14 @@ def _code(m: Machine, f: Frame | None, fn: FuncInfo) -> Code:
 
 
 def _hides(dotted: str, hole: Hole) -> str:
-    """The function that keeps the value finite, "" if none does."""
+    """The function that keeps the value finite, or its argument that does, "" if none does."""
+    if _is_reduction(dotted):
+        return singular.CONDITION
     return hole.edge or ("" if _is_root(dotted) else dotted.rpartition(".")[2])
+
+
+def _is_reduction(dotted: str) -> bool:
+    return dotted.startswith("jax.") and dotted.rpartition(".")[2] in lexicon().gradients.reducing
 
 
 def _is_root(dotted: str) -> bool:

@@ -15,6 +15,8 @@ from jitlint.link.domains.gradients import spelling
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
 
+CONDITION: Final = "where"
+"""The argument of a reduction that says which numbers it puts together."""
 _MIRRORED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "!=": "!=", "==": "=="}
 _DEPTH: Final = 6
 """So many conditions in each other are looked through."""
@@ -37,8 +39,14 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
 
 
 def sides(call: ir.Call) -> Iterator[tuple[ir.Node, bool, ir.Node]]:
-    """The condition of a choice, and what is chosen if it comes out one way or the other: ``where(test, one, other)``."""
-    if len(call.args) == 3 and not any(arg.name or arg.star for arg in call.args):
+    """The condition of a choice, and what is chosen if it comes out one way or the other: ``where(test, one, other)``,
+    ``sum(one, where=test)``, ``one.sum(where=test)``."""
+    condition = next((arg.value for arg in call.args if arg.name == CONDITION), None)
+    if condition is not None:
+        given = [arg.value for arg in call.args[:1] if not arg.name and not arg.star]
+        receiver = [call.func.obj] if type(call.func) is ir.Attr else []
+        yield from ((condition, True, way) for way in given + receiver)
+    elif len(call.args) == 3 and not any(arg.name or arg.star for arg in call.args):
         test, one, other = [arg.value for arg in call.args]
         yield test, True, one
         yield test, False, other

@@ -1,8 +1,8 @@
 """What a compiled function surely does when the program calls it, with no map around (layer: ``link``, room ``domains``).
 
 What it does: follows the statements that always run, from the function that is called to those that it calls by their
-names, and to methods of the same object. What it does not: guess what a test decides, follow methods of other objects, or
-functions that transforms call.
+names, to methods of the same object and of those that it holds. What it does not: guess what a test decides, follow methods of
+other objects, or functions that transforms call.
 """
 
 from __future__ import annotations
@@ -56,16 +56,23 @@ def _leads(m: Machine, func: Func, owner: Inst | None, place: tuple[str, int], d
 def _callee(
     m: Machine, func: Func, owner: Inst | None, node: ir.Node | None
 ) -> tuple[Value | None, Inst | None]:
-    """What a call in a function runs: a global function, or a method of its own object, with that object."""
+    """What a call in a function runs: a global function, or a method of its own object or of one held there, with that object."""
     if _is_global(func.fn, node):
         return paths.peek(m, inside(func), node), None
-    if owner is not None and type(node) is ir.Attr and _is_receiver(func.fn, node.obj):
-        return owner.attrs.get(node.name) or find_method(owner, node.name), owner
-    return None, None
+    of = _held(func.fn, owner, node.obj) if type(node) is ir.Attr else None
+    if of is None or type(node) is not ir.Attr:
+        return None, None
+    return of.attrs.get(node.name) or find_method(of, node.name), of
 
 
-def _is_receiver(fn: FuncInfo, node: ir.Node | None) -> bool:
-    return type(node) is ir.Name and bool(fn.node.params) and fn.node.params[0].name == node.id
+def _held(fn: FuncInfo, owner: Inst | None, node: ir.Node | None) -> Inst | None:
+    """The object that a path from the receiver leads to, ``self`` or ``self.agent``; None if that is not known."""
+    if type(node) is ir.Attr:
+        holder = _held(fn, owner, node.obj)
+        held = holder.attrs.get(node.name) if holder is not None else None
+        return held if type(held) is Inst else None
+    is_receiver = type(node) is ir.Name and bool(fn.node.params) and fn.node.params[0].name == node.id
+    return owner if is_receiver else None
 
 
 def _with_mapped(m: Machine, func: Func, calls: Iterator[ir.Call]) -> Iterator[ir.Call]:

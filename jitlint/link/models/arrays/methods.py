@@ -99,11 +99,11 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str, args: Args) -> Va
     fn = m.catalogue.array_method(name)
     if fn is None:
         return UNKNOWN
-    m.domains.on_library(f, at, f"jax.Array.{name}", args, owner=obj)
     out = arrays.call_api(m, f, at, fn, args, obj)
     if type(out) is Arr and obj.kind is USED and out is not obj:
         out.kind = max(out.kind, USED)  # a method of what is perhaps of another class gives one of that class
-    return out
+    answer = m.domains.on_library(f, at, f"jax.Array.{name}", args, out, obj)
+    return out if answer is None else answer
 
 
 def _is_other(name: str, args: Args) -> bool:
