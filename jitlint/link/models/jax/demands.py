@@ -62,7 +62,7 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
     if x.spec.real and not x.spec.filter and "allow_int" not in x.options:
         return _check_inputs(m, f, at, x, args)
     if x.spec.filter and x.spec.axes:
-        return mapping.refuses_numbers(m, f, at, x, args)
+        return mapping.refuses_arrays(m, f, at, x, args)
     placed = shardings.PLACES in x.options and x.spec.static_names not in x.options
     return (bool(x.spec.results) or placed) and mapping.refuses(m, f, at, x, args)
 

@@ -135,9 +135,14 @@ def _check_mapped(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     return _check_sizes(m, f, at, x, mapped)
 
 
-def refuses_numbers(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
-    """A function is called that a library maps over all arrays, unless it is told otherwise: whether one has no axis."""
-    for i, value in enumerate(args.pos if x.spec.axes not in x.options else ()):
+def refuses_arrays(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A function is called that a library maps over all arrays, unless it is told otherwise: whether one has no axis, or it is
+    told of others."""
+    if args.kw or args.kw_more is not None:
+        return False  # it takes none by name
+    if x.spec.axes in x.options:
+        return _has_other_count(m, f, at, x, args) or _check_mapped(m, f, at, x, args)
+    for i, value in enumerate(args.pos):
         number = type(value) is Arr and value.rank == 0 and value.kind is SEEN and not value.host
         if number and not _is_one_key(value):
             report(m, f, at, x.spec.name, "no-axis", "a number", str(i), value)
