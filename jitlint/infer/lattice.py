@@ -20,6 +20,7 @@ from jitlint.infer.objects import NOTE, has_call, seen_as
 from jitlint.infer.spreading import VARIES
 from jitlint.infer.values import (
     FORI,
+    INT,
     NO_CONST,
     UNKNOWN,
     WHILE,
@@ -230,15 +231,26 @@ def _merge_uses(a: KeyUses, b: KeyUses) -> Value | None:
 
 
 def _merge_library_objects(a: ExtInst, b: ExtInst) -> Value | None:
-    """Objects that differ in what is noted of them only are one, of which what they share is known."""
+    """Objects that differ in what is noted of them only are one, of which what they share is known, and what are other integers."""
     if a.dotted != b.dotted:
         return None
     plain, other = ({k: v for k, v in one.attrs.items() if not k.startswith(NOTE)} for one in (a, b))
     if freeze(ExtInst(a.dotted, plain)) != freeze(ExtInst(b.dotted, other)):
         return None
-    notes = {k: v for k, v in a.attrs.items() if k.startswith(NOTE) and k in b.attrs}
-    shared = {k: v for k, v in notes.items() if freeze(v) == freeze(b.attrs[k])}
-    return a if len(plain) + len(shared) == len(a.attrs) else ExtInst(a.dotted, {**plain, **shared})
+    notes = {k: _shared(v, b.attrs.get(k)) for k, v in a.attrs.items() if k.startswith(NOTE)}
+    if all(notes[k] is v for k, v in a.attrs.items() if k in notes):
+        return a
+    return ExtInst(a.dotted, {**plain, **{k: v for k, v in notes.items() if v is not None}})
+
+
+def _shared(one: Value, other: Value | None) -> Value | None:
+    """What is known of a note that may be one or the other."""
+    if other is None:
+        return None
+    if freeze(one) == freeze(other):
+        return one
+    both_integers = type(one) is Py and type(other) is Py and one.kind == other.kind == "int"
+    return INT if both_integers else None
 
 
 _MERGES: Final[dict[type, Callable[[Any, Any], Value | None]]] = {

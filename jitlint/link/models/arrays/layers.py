@@ -171,7 +171,7 @@ def _known(role: str, value: Value) -> Value | None:
         known = [_known("", item) for item in items or ()]
         found = [item for item in known if item is not None]
         return Tup(tuple(found)) if items is not None and len(found) == len(items) else None
-    return value if type(value) is Py and type(value.const) in (int, str, bool) else None
+    return value if type(value) is Py and (type(value.const) in (str, bool) or value.kind == "int") else None
 
 
 def _parts(value: Value) -> tuple[Value, ...] | None:
@@ -268,7 +268,7 @@ def _product(c: _Call) -> Value | None:
     """A matrix is multiplied with what is hoped to be a vector."""
     dims, size, out = c.dims, c.number("in"), c.number("out")
     words = [type(c.const(role)) is str for role in ("in", "out")]
-    if dims is None or any(words):
+    if any(words) or not {"in", "out"} <= c.notes.keys() or dims is None:  # what is not known may be "scalar"
         return c.refuse("layer-axes", f"0 for {shape_text(dims)}") if words[0] and dims else None
     if not dims:
         return c.refuse("layer-few", f"1 for {shape_text(dims)}")
