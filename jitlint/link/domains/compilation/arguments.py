@@ -7,6 +7,7 @@ of that function's callers at the end.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -45,6 +46,13 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
     positional = sig.positional if sig is not None else []
     if skip and 0 in nums:
         _check_receiver(log, f, table, node)
+    beside = tuple(
+        [
+            arg.value
+            for i, arg in enumerate(node.args, skip)
+            if not arg.star and (arg.name in names if arg.name is not None else i in nums)
+        ]
+    )
     for i, arg in enumerate(node.args, skip):
         if arg.star:
             if not x.spec.filter:
@@ -54,7 +62,10 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
         name = _name(arg, positional[i : i + 1])
         static = arg.name in names if arg.name is not None else i in nums
         target = sig.func.fn if sig is not None else None
-        _look(log, Question(f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target))
+        question = Question(
+            f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target, beside
+        )
+        _look(log, question)
 
 
 def _look(log: CompilationLog, question: Question) -> None:
@@ -157,13 +168,37 @@ def _made_of(q: Question, variation: Variation, name: str) -> ir.Node | None:
 
 def _is_variant(q: Question, variation: Variation, made: ir.Call) -> bool:
     """Whether an object is made of what a loop goes through, other than numbers, or of what the callers choose: each is
-    compiled for on purpose."""
+    compiled for on purpose. So it is if another static argument is, which is as new as the object."""
     loops = [loop for loop in variation.loops if type(loop) is ir.For and not variation.counts(loop.iter)]
     chosen = {name.id for name in ir_walk.bound_names([loop.target for loop in loops])}
+    around = [loop for loop in variation.loops if q.table.stands_in(made, (loop,))]
+    nearest = {
+        name.id for name in ir_walk.bound_names([loop.target for loop in around[-1:] if loop in loops])
+    }
     if not variation.loops and q.frame.fn is not None:
-        chosen |= {param.name for param in q.frame.fn.node.params if not _is_steady(variation, param.name)}
-    given = ir_walk.nodes([arg.value for arg in made.args])
-    return any(type(part) is ir.Name and part.id in chosen for part in given)
+        callers = [param.name for param in q.frame.fn.node.params if not _is_steady(variation, param.name)]
+        chosen.update(callers)
+        nearest.update(callers[1:] if _is_method(q.frame.fn) and not variation.given else callers)
+    others = [arg for arg in q.beside if arg is not q.arg]
+    return bool(_names([arg.value for arg in made.args]) & chosen or _behind(q.table, others) & nearest)
+
+
+def _is_method(fn: FuncInfo) -> bool:
+    return bool(fn.values) and fn.values[0].owner is not None
+
+
+def _names(nodes: Iterable[ir.Node]) -> set[str]:
+    return {part.id for part in ir_walk.nodes(list(nodes)) if type(part) is ir.Name}
+
+
+def _behind(table: CodeTable, nodes: Iterable[ir.Node]) -> set[str]:
+    """The names in expressions, and in what those stand for."""
+    found, waiting = set[str](), _names(nodes)
+    while waiting:
+        found |= waiting
+        values = [value for name in waiting for value in table.bound.get(name, ()) if value is not None]
+        waiting = _names(values) - found
+    return found
 
 
 def _is_steady(variation: Variation, parameter: str) -> bool:
@@ -217,7 +252,7 @@ def _written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
     """What a call hands over, by the parameters that get it."""
     params = [p for p in fn.node.params if p.kind in ("pos", "any")]
     through = type(site.node.func) is ir.Attr or fn.name == "__call__"
-    skip = 1 if fn.values and fn.values[0].owner is not None and through else 0
+    skip = 1 if _is_method(fn) and through else 0
     given: dict[str, ir.Expr] = {}
     if skip and type(site.node.func) is ir.Attr and params:
         given[params[0].name] = site.node.func.obj

@@ -65,7 +65,7 @@ class CallSite:
 @dataclass(frozen=True, slots=True)
 class Question:
     """An argument of a call of a compiled function, to be asked of the callers of the function around. target: what is
-    compiled, if that is a function of the project."""
+    compiled, if that is a function of the project. beside: the static arguments of the call."""
 
     frame: Frame
     confidence: Confidence
@@ -76,6 +76,7 @@ class Question:
     static: bool
     filter: bool
     target: FuncInfo | None = None
+    beside: tuple[ir.Expr, ...] = ()
 
 
 @dataclass(slots=True)
