@@ -18,9 +18,14 @@ def docstrings(module: ModuleInfo) -> Iterator[str]:
     """What a module, its classes and its functions say of themselves."""
     classes = [part.body for part in children.below(module.tree.body) if type(part) is ir.ClassDef]
     for body in (module.tree.body, *classes, *(fn.body for fn in module.functions)):
-        first = body[0] if body else None
-        if type(first) is ir.ExprStmt and type(first.value) is ir.Const and first.value.kind == "str":
-            yield str(first.value.value)
+        yield docstring(body)
+
+
+def docstring(body: Sequence[ir.Node]) -> str:
+    """What is kept of the documentation that some code begins with, "" if it has none."""
+    first = body[0] if body else None
+    told = first.value if type(first) is ir.ExprStmt else None
+    return str(told.value) if type(told) is ir.Const and told.kind == "str" else ""
 
 
 def nodes(root: Any) -> Iterator[Any]:

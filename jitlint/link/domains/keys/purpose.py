@@ -18,13 +18,21 @@ from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_by, bound_names, call_at, docstrings, last_name, nodes
+from jitlint.link.tables.ir_walk import (
+    bound_by,
+    bound_names,
+    call_at,
+    docstring,
+    docstrings,
+    last_name,
+    nodes,
+)
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
-from jitlint.syntax.documentation import COMMON_NUMBERS
+from jitlint.syntax.documentation import COMMON_NUMBERS, SAME_NUMBERS
 from jitlint.syntax.documents import is_document
 
 _EVERY: Final = frozenset({"loop", "many", "steps", "shared", "calls", "epochs"})
@@ -90,9 +98,13 @@ def _names_given(call: ir.Call | None) -> set[str]:
 
 
 def _is_said(k: Ledger, f: Frame, this: Use) -> bool:
-    """Whether the documentation of a module around, or of the one that draws, says that the numbers are to be common ones."""
+    """Whether the documentation of a module around, or of the one that draws, says that the numbers are to be common ones, or that
+    of a function around that they are the same."""
     modules = {name: k.m.modules.get(name) for name in (f.module.name, this.module, this.drawn[0])}.values()
-    return any(COMMON_NUMBERS in docstrings(info) for info in modules if info is not None)
+    if any(COMMON_NUMBERS in docstrings(info) for info in modules if info is not None):
+        return True
+    around = [fn for fn in f.module.functions if f"{f.qualname}.".startswith(f"{fn.qualname}.")]
+    return any(docstring(fn.body) == SAME_NUMBERS for fn in around)
 
 
 def _is_once_more(f: Frame, this: Use, found: Use) -> bool:
