@@ -22,7 +22,8 @@ transform that has nothing to do with the check. What is raised is the construct
 
 though each of them has a vector, as `jax.vmap` gives back one object with a matrix.
 
-The rule is silent where the condition knows of such leaves, as `isinstance` and `hasattr` do.
+The constructor of a dataclass that was registered, or made by `flax.struct.dataclass`, is called each time, too, and with it
+`__post_init__`. The rule is silent where the condition knows of such leaves, as `isinstance` and `hasattr` do.
 """,
     instead="""\
 Put the object together without its constructor:
@@ -84,6 +85,12 @@ normals = jax.vmap(lambda x: Normal(x, jnp.ones_like(x)))(jnp.ones((4, 3)))
 @RULE.on(TransformMisuse)
 def check(event: TransformMisuse) -> Report | None:
     """Report the call that puts an object together; ``parameter`` names the leaf that is checked."""
+    if event.problem == "refusing-dataclass":
+        return Report(
+            f"`{event.detail}` is put together by its constructor, which refuses some forms of `{event.parameter}`: transforms give it"
+            " batches, shapes and placeholders",
+            "check the form in a function that makes such objects, and not in `__post_init__`, which runs in every transform",
+        )
     if event.problem != "refusing-constructor":
         return None
     return Report(

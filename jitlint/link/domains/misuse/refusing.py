@@ -2,8 +2,9 @@
 
 JAX calls the function that puts an object together with whatever a transform makes of its leaves: batches with one axis more,
 gradients that are negative, `None`, placeholders. What it does: reads whether that function is nothing but the constructor, and whether
-this raises for the shape, the type or the value of a leaf. What it does not: speak of checks that know of such leaves, by the words
-in their conditions, or that look only at what is static.
+this raises for the shape, the type or the value of a leaf; or ``__post_init__`` for its shape, where the constructor of a dataclass
+is called in any case. What it does not: speak of checks that know of such leaves, by the words in their conditions, or that look only
+at what is static.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
 
@@ -60,6 +61,7 @@ def check(m: Machine) -> None:
     for info in m.classes:
         if not info.pytree or (info.extern and info.rebuilt is None) or info.module.is_test:
             continue
+        _check_fields(m, info)
         unflatten, init = _unflatten(info), function_of(member(info, "__init__"))
         call = _constructing(unflatten) if unflatten is not None else None
         if unflatten is None or init is None or call is None:
@@ -73,6 +75,26 @@ def check(m: Machine) -> None:
                 when=(_Unsaid(found),),
                 problem="refusing-constructor", parameter=found.leaf, detail=info.name, also=(step,),
             )  # fmt: skip
+
+
+def _check_fields(m: Machine, info: ClassInfo) -> None:
+    """Record a dataclass that refuses the form of a leaf once its fields are set."""
+    post = function_of(member(info, "__post_init__")) if info.constructed and not info.extern else None
+    if post is None:
+        return
+    data = flattening.data_names(info)
+    own = {name for name, (_, default) in info.fields.items() if not flattening.is_static_field(default)}
+    kept = _untouched(post, own - info.meta_fields if data is None else data)
+    for part in _raising(post):
+        leaf = _asked(below(part.test), kept, forms=True)
+        if leaf:
+            frame = Frame(post.module, post.module.scope, HOST, ground="jit")
+            m.emit(
+                frame, TransformMisuse, part.at, None, Confidence.LIKELY, where=(post.module.name, post.qualname),
+                when=(_Unsaid(_Check(leaf, post, part.at)),),
+                problem="refusing-dataclass", parameter=leaf, detail=info.name,
+            )  # fmt: skip
+            return
 
 
 class _Unsaid:
@@ -144,20 +166,28 @@ def _untouched(init: FuncInfo, leaves: Iterable[str]) -> frozenset[str]:
 
 
 def _refusals(fn: FuncInfo, leaves: frozenset[str]) -> Iterator[_Check]:
-    for part in fn.parts if leaves else ():
+    for part in _raising(fn) if leaves else ():
+        leaf = _asked(below(part.test), leaves)
+        if leaf:
+            yield _Check(leaf, fn, part.at)
+
+
+def _raising(fn: FuncInfo) -> Iterator[ir.If | ir.Assert]:
+    """The statements that raise for some condition."""
+    for part in fn.parts:
         raises = type(part) is ir.If and any(type(one) is ir.Raise for one in part.body)
-        if (raises or type(part) is ir.Assert) and isinstance(part, (ir.If, ir.Assert)):
-            leaf = _asked(below(part.test), leaves)
-            if leaf:
-                yield _Check(leaf, fn, part.at)
+        if isinstance(part, ir.Assert) or (raises and isinstance(part, ir.If)):
+            yield part
 
 
-def _asked(test: Sequence[ir.Node], leaves: frozenset[str]) -> str:
-    """The leaf whose form or value a condition asks for, "" if it asks for none, or knows that it may be anything."""
+def _asked(test: Sequence[ir.Node], leaves: frozenset[str], forms: bool = False) -> str:
+    """The leaf whose form or value a condition asks for, "" if it asks for none, or knows that it may be anything. forms: of an
+    attribute of the object itself, and no value."""
     if any(type(part) is ir.Name and part.id in _AWARE and not _is_of_tracer(part, test) for part in test):
         return ""
     trailing = {id(part.obj) for part in test if type(part) is ir.Sub and _counts_from_end(part.index)}
-    asked = [name for part in test if id(part) not in trailing for name in _compared(part)]
+    ask = _own_form if forms else _compared
+    asked = [name for part in test if id(part) not in trailing for name in ask(part)]
     return next((name for name in asked if name in leaves), "")
 
 
@@ -169,6 +199,12 @@ def _compared(part: ir.Node) -> list[str]:
         return []
     plain = [one for one in (part.left, *part.rights) if not _has_form(one)]
     return [one.id for one in below(plain) if type(one) is ir.Name]
+
+
+def _own_form(part: ir.Node) -> list[str]:
+    """The attribute of the object whose form is asked: ``self.scale.ndim``."""
+    held = part.obj if type(part) is ir.Attr and part.name in _FORMS else None
+    return [held.name] if type(held) is ir.Attr and type(held.obj) is ir.Name else []
 
 
 def _has_form(node: ir.Node) -> bool:
