@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import Arr, Value, Xform, alternatives
+from jitlint.infer.values import Arr, Inst, Tree, Value, Xform, alternatives
 from jitlint.link.domains.donation import check, counted
 from jitlint.link.domains.donation.walker import Known, Written
 from jitlint.link.engine.domain import Called, Domain, Library
@@ -22,7 +23,7 @@ class Donation(Domain[None]):
 
     passing: calls that give the very buffers that they were given, as `jnp.asarray` of JAX arrays does, to whether
     they did so every time. making: calls that make parameters of layers. optimising: those that make the state of an
-    optimiser for them.
+    optimiser for them. repeating: those that make objects with the same arrays at two places.
     """
 
     callees = frozenset({Xform})
@@ -32,6 +33,7 @@ class Donation(Domain[None]):
         self.passing: dict[Written, bool] = {}
         self.making: set[Written] = set()
         self.optimising: set[Written] = set()
+        self.repeating: set[Written] = set()
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A compiled function is called."""
@@ -56,7 +58,24 @@ class Donation(Domain[None]):
             self.passing[place] = same and self.passing.get(place, True)
         return None
 
+    def on_make(self, f: Frame, at: int, value: Value) -> None:
+        """An object may get the same arrays for two of its fields."""
+        if f.world.level or type(value) is not Inst:
+            return
+        held = list(value.attrs.values())
+        if any(one is other and _is_of_arrays(one) for one, other in itertools.combinations(held, 2)):
+            self.repeating.add((f.module.name, at))
+
     def finish(self) -> None:
         """Who gives something away is known now."""
         passing = frozenset(place for place, same in self.passing.items() if same)
-        check.check(self.m, Known(passing, frozenset(self.making), frozenset(self.optimising)))
+        known = (frozenset(found) for found in (self.making, self.optimising, self.repeating))
+        check.check(self.m, Known(passing, *known))
+
+
+def _is_of_arrays(value: Value) -> bool:
+    """Whether something is an array of JAX, or a tree of them."""
+    found = alternatives(pytrees.leaf(value))
+    return all(
+        isinstance(a, (Arr, Tree)) and a.kind is SEEN and not (type(a) is Arr and a.host) for a in found
+    )

@@ -1,7 +1,7 @@
 """Objects that hold one array at two places, which cannot be given away as a whole (layer: ``link``, room ``domains``).
 
-``AdamState(count, zeros, zeros)`` and ``[layer] * n`` hold each buffer of ``zeros`` and ``layer`` more than once: JAX refuses to
-donate it twice. What it does: reads how the object is written, in the functions that return it as well. What it does not:
+``AdamState(count, zeros, zeros)``, ``[layer] * n`` and ``state.replace(ema=state.params)`` hold each buffer of ``zeros``, ``layer``
+and ``state.params`` more than once: JAX refuses to donate it twice. What it does: reads how the object is written, in the functions that return it as well. What it does not:
 follow what is done to it in between; a compiled function gives buffers of their own.
 """
 
@@ -44,6 +44,22 @@ class _Code(NamedTuple):
         ]
         return max(found, key=lambda one: one[0])[1] if found else None
 
+    def last_attribute(self, path: str, before: int) -> ir.Node | None:
+        """What an attribute was set to last, above a place, with no call on the way that may set it, too."""
+        found = [
+            node
+            for node in self.parts
+            if type(node) is ir.Assign
+            and [path_text(target) for target in node.targets] == [path]
+            and node.at < before
+            and not _contains(node, before)
+        ]
+        value = found[-1].value if found else None
+        own = {id(part) for part in below(value)} if value is not None else set[int]()
+        calls = (node for node in self.parts if type(node) is ir.Call and id(node) not in own)
+        is_last = value is not None and not any(value.at < call.at < before for call in calls)
+        return value if is_last else None
+
 
 def name_of(w: Walker, node: ir.Node, before: int) -> str:
     """The variable whose arrays an object holds twice, "" if that is not certain. before: where the object is given away."""
@@ -58,11 +74,12 @@ def _shared(code: _Code, node: ir.Node | None, before: int, depth: int) -> str:
     if type(node) is ir.Name:
         return _shared(code, code.last_value(node.id, before), before, depth - 1)
     if type(node) is ir.Attr:
-        return _begun(code, node, depth)
+        value = code.last_attribute(path_text(node), before)
+        return _begun(code, node, depth) if value is None else _shared(code, value, value.at, depth - 1)
     if type(node) is ir.BinOp and node.op == "*" and type(node.left) is ir.List and len(node.left.elts) == 1:
         once = type(node.right) is ir.Const and node.right.value == 1
         return "" if once else next(_arrays(code, node.left.elts, before), "")
-    state = _of_state(code, node)
+    state = _of_state(code, node) or _replaced(code, node)
     if state:
         return state
     held = _held(code, node)
@@ -98,6 +115,21 @@ def _of_state(code: _Code, node: ir.Node) -> str:
     given = {arg.name: arg.value.id for arg in node.args if type(arg.value) is ir.Name}
     params = given.pop("params", "")
     return params if params in given.values() else ""
+
+
+def _replaced(code: _Code, node: ir.Node) -> str:
+    """The field of an object that its successor has as another one, too: ``state.replace(ema=state.params)``."""
+    known = type(node) is ir.Call and (code.module.name, node.at) in code.known.repeating
+    if (
+        type(node) is not ir.Call
+        or type(node.func) is not ir.Attr
+        or node.func.name != "replace"
+        or not known
+    ):
+        return ""
+    owner, given = path_text(node.func.obj), {arg.name: arg.value for arg in node.args}
+    fields = [value for value in given.values() if type(value) is ir.Attr and path_text(value.obj) == owner]
+    return next((path_text(value) for value in fields if value.name not in given), "")
 
 
 def _held(code: _Code, node: ir.Node) -> Sequence[ir.Node]:

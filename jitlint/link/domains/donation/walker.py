@@ -22,11 +22,13 @@ Written = tuple[str, int]
 
 class Known(NamedTuple):
     """What the interpretation has seen of calls of libraries. passing: they give the very buffers that they were given.
-    making: they give arrays, in a tree. optimising: what they are given are arrays."""
+    making: they give arrays, in a tree. optimising: what they are given are arrays. repeating: they make objects with the same
+    arrays at two places."""
 
     passing: frozenset[Written]
     making: frozenset[Written]
     optimising: frozenset[Written]
+    repeating: frozenset[Written]
 
 
 @dataclass(slots=True)
