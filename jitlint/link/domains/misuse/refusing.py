@@ -45,6 +45,7 @@ _AWARE: Final = frozenset(
 """Words in conditions of who knows that a leaf may be anything."""
 _FORMS: Final = frozenset({"shape", "ndim"})
 _SIZES: Final = _FORMS | {"size"}
+_EQUAL: Final = frozenset({"==", "!="})
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 
 
@@ -202,9 +203,13 @@ def _compared(part: ir.Node) -> list[str]:
 
 
 def _own_form(part: ir.Node) -> list[str]:
-    """The attribute of the object whose form is asked: ``self.scale.ndim``."""
-    held = part.obj if type(part) is ir.Attr and part.name in _FORMS else None
-    return [held.name] if type(held) is ir.Attr and type(held.obj) is ir.Name else []
+    """The attributes of the object whose form must be a certain one: ``self.scale.ndim != 2``."""
+    if type(part) is not ir.Compare or _EQUAL.isdisjoint(part.ops):
+        return []
+    asked = [
+        one.obj for one in below([part.left, *part.rights]) if type(one) is ir.Attr and one.name in _FORMS
+    ]
+    return [held.name for held in asked if type(held) is ir.Attr and type(held.obj) is ir.Name]
 
 
 def _has_form(node: ir.Node) -> bool:
