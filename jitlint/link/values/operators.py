@@ -419,7 +419,8 @@ def _compare_others(m: Machine, f: Frame, at: int, op: str, left: Value, right: 
     if tl in (Tup, Seq, Map) and tr in (Tup, Seq, Map) and op in ("==", "!="):
         return compare_containers(m, f, at, op, left, right)
     fitting.check_places(m, f, at, op, (left, right))
-    return UNKNOWN if type(UNKNOWN) in (tl, tr) else BOOL
+    # What a library gave that nobody has described may be an array.
+    return UNKNOWN if type(UNKNOWN) in (tl, tr) or ExtInst in (tl, tr) else BOOL
 
 
 def _undecided_with_tracer(value: Value) -> Value:

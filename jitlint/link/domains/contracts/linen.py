@@ -17,7 +17,7 @@ from jitlint.link.domains.contracts import idle, naming, scopes, seeds, variable
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.events import emit_static
-from jitlint.link.engine.frame import Args, Frame, Slot
+from jitlint.link.engine.frame import BY_CHOICE, Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import iteration
@@ -199,6 +199,10 @@ def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> Non
     if args is None:
         _keep(f, needs)
         return
+    if (
+        f.dispatched == BY_CHOICE
+    ):  # who chooses between modules has chosen what it gives them by the same conditions
+        needs = tuple([need._replace(confidence=weaken(need.confidence, 1)) for need in needs])
     if len(needs) < _MOST:
         idle.applied(m, f, at, args, needs)
     for need in needs:

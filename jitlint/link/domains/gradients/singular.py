@@ -14,6 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.gradients import spelling
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 CONDITION: Final = "where"
 """The argument of a reduction that says which numbers it puts together."""
@@ -28,14 +29,25 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     """What the call of a choice excludes where it has no derivative."""
     parts = code.parts
     for test, side, way in sides(call):
-        excluded = _excluded_spellings(code, test, side)
-        for found, zeros in _singular(parts, spelling.written(parts, way)) if excluded else ():
+        excluded, written = _excluded_spellings(code, test, side), spelling.written(parts, way)
+        for found, zeros in _singular(parts, written) if excluded else ():
             for zero in zeros:
                 if any(spelling.same(parts, zero, other) for other in excluded) and spelling.may_be_zero(
                     code, zero
                 ):
-                    return found
+                    return found._replace(names=(*found.names, *_multiplied(written, found)))
     return None
+
+
+def _multiplied(way: ir.Node | None, found: spelling.Hole) -> Iterator[ir.Node]:
+    """What the result of an operation is multiplied with: where that is infinite, so is the derivative by this."""
+    if found.operation in lexicon().gradients.roots:
+        return
+    for part in computed(way):
+        if type(part) is ir.BinOp and part.op in ("*", "/"):
+            for side, other in ((part.left, part.right), (part.right, part.left)):
+                if any(one.at == found.at and isinstance(one, (ir.Call, ir.BinOp)) for one in below(side)):
+                    yield from spelling.names_in(other)
 
 
 def sides(call: ir.Call) -> Iterator[tuple[ir.Node, bool, ir.Node]]:
