@@ -31,6 +31,7 @@ from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import fitting, paths
+from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -234,6 +235,9 @@ def _turns(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterabl
     """The number of turns when it is a known number, or what it is by default."""
     if type(iterable) is Seq and iterable.items is not None:
         return _Turns(len(iterable.items) if iterable.kind == "range" else 0)
+    computed = counting.turns(iterable) if type(iterable) is Seq else None
+    if computed is not None:
+        return _Turns(computed)
     if type(node) is not ir.Call:
         return None
     name = _builtin(f, node.func) if type(node.func) is ir.Name else ""
