@@ -7,7 +7,7 @@ of that function's callers at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -46,13 +46,7 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
     positional = sig.positional if sig is not None else []
     if skip and 0 in nums:
         _check_receiver(log, f, table, node)
-    beside = tuple(
-        [
-            arg.value
-            for i, arg in enumerate(node.args, skip)
-            if not arg.star and (arg.name in names if arg.name is not None else i in nums)
-        ]
-    )
+    beside = _static_arguments(node, skip, nums, names)
     for i, arg in enumerate(node.args, skip):
         if arg.star:
             if not x.spec.filter:
@@ -66,6 +60,13 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
             f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target, beside
         )
         _look(log, question)
+
+
+def _static_arguments(node: ir.Call, skip: int, nums: set[int], names: set[str]) -> tuple[ir.Expr, ...]:
+    """What a call gives for static parameters, as far as that is written out."""
+    keyed = enumerate(node.args, skip)
+    given = [(arg, arg.name in names if arg.name is not None else i in nums) for i, arg in keyed]
+    return tuple([arg.value for arg, static in given if static and not arg.star])
 
 
 def _look(log: CompilationLog, question: Question) -> None:
@@ -169,18 +170,25 @@ def _made_of(q: Question, variation: Variation, name: str) -> ir.Node | None:
 def _is_variant(q: Question, variation: Variation, made: ir.Call) -> bool:
     """Whether an object is made of what a loop goes through, other than numbers, or of what the callers choose: each is
     compiled for on purpose. So it is if another static argument is, which is as new as the object."""
-    loops = [loop for loop in variation.loops if type(loop) is ir.For and not variation.counts(loop.iter)]
-    chosen = {name.id for name in ir_walk.bound_names([loop.target for loop in loops])}
-    around = [loop for loop in variation.loops if q.table.stands_in(made, (loop,))]
-    nearest = {
-        name.id for name in ir_walk.bound_names([loop.target for loop in around[-1:] if loop in loops])
-    }
-    if not variation.loops and q.frame.fn is not None:
-        callers = [param.name for param in q.frame.fn.node.params if not _is_steady(variation, param.name)]
-        chosen.update(callers)
-        nearest.update(callers[1:] if _is_method(q.frame.fn) and not variation.given else callers)
+    chosen, nearest = _chosen(q, variation, made)
     others = [arg for arg in q.beside if arg is not q.arg]
     return bool(_names([arg.value for arg in made.args]) & chosen or _behind(q.table, others) & nearest)
+
+
+def _chosen(q: Question, variation: Variation, made: ir.Call) -> tuple[set[str], set[str]]:
+    """What all loops around go through, and what the nearest loop around the making of an object does, or else the callers choose."""
+    fn = q.frame.fn
+    if variation.loops or fn is None:
+        around = [loop for loop in variation.loops if q.table.stands_in(made, (loop,))]
+        return _targets(variation, variation.loops), _targets(variation, around[-1:])
+    callers = [param.name for param in fn.node.params if not _is_steady(variation, param.name)]
+    return set(callers), set(callers[1:] if _is_method(fn) and not variation.given else callers)
+
+
+def _targets(variation: Variation, loops: Sequence[ir.Node]) -> set[str]:
+    """What loops go through that do not count."""
+    over = [loop.target for loop in loops if type(loop) is ir.For and not variation.counts(loop.iter)]
+    return {name.id for name in ir_walk.bound_names(over)}
 
 
 def _is_method(fn: FuncInfo) -> bool:

@@ -46,19 +46,23 @@ class _Code(NamedTuple):
 
     def last_attribute(self, path: str, before: int) -> ir.Node | None:
         """What an attribute was set to last, above a place, with no call on the way that may set it, too."""
-        found = [
+        set_before = [
             node
             for node in self.parts
             if type(node) is ir.Assign
-            and [path_text(target) for target in node.targets] == [path]
             and node.at < before
+            and [path_text(target) for target in node.targets] == [path]
             and not _contains(node, before)
         ]
-        value = found[-1].value if found else None
-        own = {id(part) for part in below(value)} if value is not None else set[int]()
-        calls = (node for node in self.parts if type(node) is ir.Call and id(node) not in own)
-        is_last = value is not None and not any(value.at < call.at < before for call in calls)
-        return value if is_last else None
+        value = set_before[-1].value if set_before else None
+        return None if value is None or _calls_between(self.parts, value, before) else value
+
+
+def _calls_between(parts: Sequence[ir.Node], value: ir.Node, before: int) -> bool:
+    """Whether something is called after a value was computed, and before a place."""
+    own = {id(part) for part in below(value)}
+    calls = (node.at for node in parts if type(node) is ir.Call and id(node) not in own)
+    return any(value.at < at < before for at in calls)
 
 
 def name_of(w: Walker, node: ir.Node, before: int) -> str:
@@ -80,12 +84,13 @@ def _shared(code: _Code, node: ir.Node | None, before: int, depth: int) -> str:
         once = type(node.right) is ir.Const and node.right.value == 1
         return "" if once else next(_arrays(code, node.left.elts, before), "")
     state = _of_state(code, node) or _replaced(code, node)
-    if state:
-        return state
-    held = _held(code, node)
-    names = list(_arrays(code, held, before))
-    twice = next((name for name in names if names.count(name) > 1), "")
-    return twice or _returned(code, node, depth)
+    return state or _twice(code, node, before) or _returned(code, node, depth)
+
+
+def _twice(code: _Code, node: ir.Node, before: int) -> str:
+    """The variable that a container, or an object that is made of its arguments, holds more than once."""
+    names = list(_arrays(code, _held(code, node), before))
+    return next((name for name in names if names.count(name) > 1), "")
 
 
 def _begun(code: _Code, node: ir.Attr, depth: int) -> str:

@@ -72,9 +72,7 @@ class Gradients(Gathering[Choice]):
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""
-        if f.world.modes & OWN or not f.world.modes & BACK or not traced_modes(library.result) & L:
-            return None
-        if _is_reduction(library.dotted) and singular.CONDITION not in library.args.kw:
+        if f.world.modes & OWN or not f.world.modes & BACK or not _may_hide(library):
             return None
         choice = (f.module.name, library.at)
         meeting = self._meetings.get(f.fn, apart.Meeting()) if f.fn is not None else apart.Meeting()
@@ -151,6 +149,12 @@ def _hides(dotted: str, hole: Hole) -> str:
     if _is_reduction(dotted):
         return singular.CONDITION
     return hole.edge or ("" if _is_root(dotted) else dotted.rpartition(".")[2])
+
+
+def _may_hide(library: Library) -> bool:
+    """Whether what a library gives has a derivative, and, of a reduction, whether that has a condition."""
+    plain = _is_reduction(library.dotted) and singular.CONDITION not in library.args.kw
+    return not plain and bool(traced_modes(library.result) & L)
 
 
 def _is_reduction(dotted: str) -> bool:

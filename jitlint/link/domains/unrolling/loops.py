@@ -30,6 +30,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.code_tables import CodeTable
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import fitting, paths
 from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
@@ -47,6 +48,7 @@ _COMBINED: Final[dict[str, Callable[[int, int], int]]] = {
     "*": operator.mul,
 }
 
+_FORMS: Final = frozenset({"shape", "size", "ndim", "len"})
 _BLOCKS: Final = ("body", "orelse", "final")
 _DEPTH: Final = 5
 
@@ -235,11 +237,11 @@ def _turns(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterabl
     """The number of turns when it is a known number, or what it is by default."""
     if type(iterable) is Seq and iterable.items is not None:
         return _Turns(len(iterable.items) if iterable.kind == "range" else 0)
-    computed = counting.turns(iterable) if type(iterable) is Seq else None
-    if computed is not None:
-        return _Turns(computed)
     if type(node) is not ir.Call:
         return None
+    computed = counting.turns(iterable) if type(iterable) is Seq and _is_computed(node) else None
+    if computed is not None:
+        return _Turns(computed)
     name = _builtin(f, node.func) if type(node.func) is ir.Name else ""
     if name in ("enumerate", "reversed") and node.args:
         return _turns(m, f, table, node.args[0].value, iterable)
@@ -248,6 +250,14 @@ def _turns(m: Machine, f: Frame, table: CodeTable, node: ir.Node | None, iterabl
         if count is not None:
             return _Turns(count, by_default)
     return None
+
+
+def _is_computed(node: ir.Call) -> bool:
+    """Whether a call or a property gives the bounds of a range, and not the form of an array."""
+    given = [arg.value for arg in node.args]
+    parts = [part for value in given for part in below(value)]
+    called = any(isinstance(value, (ir.Attr, ir.Call)) for value in given)
+    return called and not any(last_name(part) in _FORMS for part in parts)
 
 
 def _counts(f: Frame, node: ir.Node | None) -> bool:
