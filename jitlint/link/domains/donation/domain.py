@@ -53,8 +53,7 @@ class Donation(Domain[None]):
                 self.optimising.add((f.module.name, library.at))
         elif library.args.pos:
             place = (f.module.name, library.at)
-            found = alternatives(pytrees.leaf(library.args.pos[0]))
-            same = all(type(a) is Arr and not a.host and a.kind is SEEN for a in found)
+            same = _is_of_arrays(pytrees.leaf(library.args.pos[0]))
             self.passing[place] = same and self.passing.get(place, True)
         return None
 
@@ -75,7 +74,6 @@ class Donation(Domain[None]):
 
 def _is_of_arrays(value: Value) -> bool:
     """Whether something is an array of JAX, or a tree of them."""
-    found = alternatives(pytrees.leaf(value))
-    return all(
-        isinstance(a, (Arr, Tree)) and a.kind is SEEN and not (type(a) is Arr and a.host) for a in found
-    )
+    if type(value) is Tree:
+        return value.kind is SEEN
+    return all(type(a) is Arr and not a.host and a.kind is SEEN for a in alternatives(pytrees.leaf(value)))
