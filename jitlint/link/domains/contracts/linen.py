@@ -199,9 +199,8 @@ def passed_on(m: Machine, f: Frame, activation: Activation, needs: Needs) -> Non
     if args is None:
         _keep(f, needs)
         return
-    if (
-        f.dispatched == BY_CHOICE
-    ):  # who chooses between modules has chosen what it gives them by the same conditions
+    if f.dispatched == BY_CHOICE:
+        # Who chooses between modules has chosen what it gives them by the same conditions.
         needs = tuple([need._replace(confidence=weaken(need.confidence, 1)) for need in needs])
     if len(needs) < _MOST:
         idle.applied(m, f, at, args, needs)

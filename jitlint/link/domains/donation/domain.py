@@ -53,7 +53,7 @@ class Donation(Domain[None]):
                 self.optimising.add((f.module.name, library.at))
         elif library.args.pos:
             place = (f.module.name, library.at)
-            same = _is_of_arrays(pytrees.leaf(library.args.pos[0]))
+            same = _are_arrays(library.args.pos[0])
             self.passing[place] = same and self.passing.get(place, True)
         return None
 
@@ -72,8 +72,12 @@ class Donation(Domain[None]):
         check.check(self.m, Known(passing, *known))
 
 
+def _are_arrays(value: Value) -> bool:
+    """Whether all that something holds are arrays of JAX."""
+    found = alternatives(pytrees.leaf(value))
+    return all(type(a) is Arr and not a.host and a.kind is SEEN for a in found)
+
+
 def _is_of_arrays(value: Value) -> bool:
-    """Whether something is an array of JAX, or a tree of them."""
-    if type(value) is Tree:
-        return value.kind is SEEN
-    return all(type(a) is Arr and not a.host and a.kind is SEEN for a in alternatives(pytrees.leaf(value)))
+    """The same, or whether it is a tree that a library has made."""
+    return value.kind is SEEN if type(value) is Tree else _are_arrays(value)

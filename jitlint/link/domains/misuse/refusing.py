@@ -184,11 +184,11 @@ def _raising(fn: FuncInfo) -> Iterator[ir.If | ir.Assert]:
 def _asked(test: Sequence[ir.Node], leaves: frozenset[str], forms: bool = False) -> str:
     """The leaf whose form or value a condition asks for, "" if it asks for none, or knows that it may be anything. forms: of an
     attribute of the object itself, and no value."""
-    if any(type(part) is ir.Name and part.id in _AWARE and not _is_of_tracer(part, test) for part in test):
+    if _is_aware(test):
         return ""
     trailing = {id(part.obj) for part in test if type(part) is ir.Sub and _counts_from_end(part.index)}
-    ask = _own_form if forms else _compared
-    asked = [name for part in test if id(part) not in trailing for name in ask(part)]
+    looked_at = [part for part in (_equated(test) if forms else test) if id(part) not in trailing]
+    asked = [name for part in looked_at for name in (_own_form(part) if forms else _compared(part))]
     return next((name for name in asked if name in leaves), "")
 
 
@@ -202,14 +202,22 @@ def _compared(part: ir.Node) -> list[str]:
     return [one.id for one in below(plain) if type(one) is ir.Name]
 
 
+def _is_aware(test: Sequence[ir.Node]) -> bool:
+    """Whether a condition has a word of who knows that a leaf may be anything."""
+    names = [part for part in test if type(part) is ir.Name and part.id in _AWARE]
+    return any(not _is_of_tracer(name, test) for name in names)
+
+
+def _equated(test: Sequence[ir.Node]) -> list[ir.Node]:
+    """What must be equal to something, or must not."""
+    comparisons = [part for part in test if type(part) is ir.Compare and not _EQUAL.isdisjoint(part.ops)]
+    return [one for part in comparisons for one in below([part.left, *part.rights])]
+
+
 def _own_form(part: ir.Node) -> list[str]:
-    """The attributes of the object whose form must be a certain one: ``self.scale.ndim != 2``."""
-    if type(part) is not ir.Compare or _EQUAL.isdisjoint(part.ops):
-        return []
-    asked = [
-        one.obj for one in below([part.left, *part.rights]) if type(one) is ir.Attr and one.name in _FORMS
-    ]
-    return [held.name for held in asked if type(held) is ir.Attr and type(held.obj) is ir.Name]
+    """The attribute of the object whose form is asked: ``self.scale.ndim``."""
+    held = part.obj if type(part) is ir.Attr and part.name in _FORMS else None
+    return [held.name] if type(held) is ir.Attr and type(held.obj) is ir.Name else []
 
 
 def _has_form(node: ir.Node) -> bool:
