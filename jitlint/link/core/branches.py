@@ -265,10 +265,10 @@ def narrow(m: Machine, f: Frame, test: ir.Node | None, outcome: bool) -> bool:
     if type(test) is ir.BoolOp:
         if (test.op == "and") is outcome:
             return narrow(m, f, test.left, outcome) and narrow(m, f, test.right, outcome)
-        return True
+        return _narrow_named(m, f, test, outcome)
     if type(test) is ir.Compare and len(test.ops) == 1:
         flags.remember(m, f, test, outcome)
-        return _narrow_compare(m, f, test, outcome)
+        return _narrow_named(m, f, test, outcome) and _narrow_compare(m, f, test, outcome)
     if type(test) is ir.Call and isinstance(test.func, (ir.Name, ir.Attr)) and test.args:
         return _narrow_call(m, f, test, outcome)
     if isinstance(test, (ir.Name, ir.Attr, ir.Walrus)):
@@ -304,6 +304,31 @@ def _narrow_compare(m: Machine, f: Frame, test: ir.Compare, outcome: bool) -> bo
 
         return _filter(m, f, test.left, keep)
     return True
+
+
+def _narrow_named(m: Machine, f: Frame, test: ir.Compare | ir.BoolOp, outcome: bool) -> bool:
+    """``f.__name__ == "step"``: no function of another name may pass."""
+    node, names = _named(test)
+    return node is None or _filter(
+        m, f, node, lambda a: type(a) is not Func or a.wraps is not None or (a.fn.name in names) is outcome
+    )
+
+
+def _named(test: ir.Node | None) -> tuple[ir.Node | None, frozenset[str]]:
+    """Whose name a condition asks for, and which names: ``f.__name__ == "init"``, ``f.__name__ == "a" or f.__name__ == "b"``."""
+    if type(test) is ir.BoolOp and test.op == "or":
+        (node, one), (again, other) = _named(test.left), _named(test.right)
+        known = node is not None and again is not None and ir_walk.same_text(node, again)
+        return (node if known else None), one | other
+    if type(test) is not ir.Compare or test.ops != ["=="] or type(test.left) is not ir.Attr:
+        return None, frozenset()
+    right = test.rights[0]
+    known = test.left.name == "__name__" and type(right) is ir.Const and right.kind == "str"
+    return (
+        (test.left.obj, frozenset([str(right.value)]))
+        if known and type(right) is ir.Const
+        else (None, frozenset())
+    )
 
 
 def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: ir.Node | None, same: bool) -> bool:

@@ -437,7 +437,8 @@ def _doubt(kind: type[AnyEvent], fields: dict[str, object], f: Frame) -> int:
     On one side of a test without an answer that holds for shapes, which often come with a flag."""
     problem = fields.get("problem")
     if f.dispatched:
-        about = problem in _OF_FORM.get(kind, ()) or (f.dispatched == BY_CHOICE and kind is ArrayStore)
+        of_arrays = kind is ArrayStore or problem == "missing-member"
+        about = problem in _OF_FORM.get(kind, ()) or (f.dispatched == BY_CHOICE and of_arrays)
     elif f.sided:
         about = _is_of_shape(fields)
     else:
