@@ -89,9 +89,10 @@ def _check_fields(m: Machine, info: ClassInfo) -> None:
     for part in _raising(post):
         leaf = _asked(below(part.test), kept, forms=True)
         if leaf:
+            raised = [one for one in part.body if type(one) is ir.Raise] if type(part) is ir.If else [part]
             frame = Frame(post.module, post.module.scope, HOST, ground="jit")
             m.emit(
-                frame, TransformMisuse, part.at, None, Confidence.LIKELY, where=(post.module.name, post.qualname),
+                frame, TransformMisuse, raised[0].at, None, Confidence.LIKELY, where=(post.module.name, post.qualname),
                 when=(_Unsaid(_Check(leaf, post, part.at)),),
                 problem="refusing-dataclass", parameter=leaf, detail=info.name,
             )  # fmt: skip
