@@ -320,15 +320,11 @@ def _named(test: ir.Node | None) -> tuple[ir.Node | None, frozenset[str]]:
         (node, one), (again, other) = _named(test.left), _named(test.right)
         known = node is not None and again is not None and ir_walk.same_text(node, again)
         return (node if known else None), one | other
-    if type(test) is not ir.Compare or test.ops != ["=="] or type(test.left) is not ir.Attr:
-        return None, frozenset()
-    right = test.rights[0]
-    known = test.left.name == "__name__" and type(right) is ir.Const and right.kind == "str"
-    return (
-        (test.left.obj, frozenset([str(right.value)]))
-        if known and type(right) is ir.Const
-        else (None, frozenset())
-    )
+    if type(test) is ir.Compare and test.ops == ["=="]:
+        left, right = test.left, test.rights[0]
+        if type(left) is ir.Attr and left.name == "__name__" and type(right) is ir.Const:
+            return left.obj, frozenset([str(right.value)])
+    return None, frozenset()
 
 
 def _narrow_type(m: Machine, f: Frame, call: ir.Call, right: ir.Node | None, same: bool) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
@@ -61,9 +60,11 @@ class Donation(Domain[None]):
         """An object may get the same arrays for two of its fields."""
         if f.world.level or type(value) is not Inst:
             return
-        held = list(value.attrs.values())
-        if any(one is other and _is_of_arrays(one) for one, other in itertools.combinations(held, 2)):
-            self.repeating.add((f.module.name, at))
+        seen = set[int]()
+        for held in value.attrs.values():
+            if id(held) in seen and _is_of_arrays(held):
+                self.repeating.add((f.module.name, at))
+            seen.add(id(held))
 
     def finish(self) -> None:
         """Who gives something away is known now."""

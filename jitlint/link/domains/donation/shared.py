@@ -1,8 +1,8 @@
 """Objects that hold one array at two places, which cannot be given away as a whole (layer: ``link``, room ``domains``).
 
 ``AdamState(count, zeros, zeros)``, ``[layer] * n`` and ``state.replace(ema=state.params)`` hold each buffer of ``zeros``, ``layer``
-and ``state.params`` more than once: JAX refuses to donate it twice. What it does: reads how the object is written, in the functions that return it as well. What it does not:
-follow what is done to it in between; a compiled function gives buffers of their own.
+and ``state.params`` more than once: JAX refuses to donate it twice. What it does: reads how the object is written, in the functions
+that return it as well. What it does not: follow what is done to it in between; a compiled function gives buffers of their own.
 """
 
 from __future__ import annotations
@@ -124,13 +124,9 @@ def _of_state(code: _Code, node: ir.Node) -> str:
 
 def _replaced(code: _Code, node: ir.Node) -> str:
     """The field of an object that its successor has as another one, too: ``state.replace(ema=state.params)``."""
-    known = type(node) is ir.Call and (code.module.name, node.at) in code.known.repeating
-    if (
-        type(node) is not ir.Call
-        or type(node.func) is not ir.Attr
-        or node.func.name != "replace"
-        or not known
-    ):
+    if type(node) is not ir.Call or (code.module.name, node.at) not in code.known.repeating:
+        return ""
+    if type(node.func) is not ir.Attr or node.func.name != "replace":
         return ""
     owner, given = path_text(node.func.obj), {arg.name: arg.value for arg in node.args}
     fields = [value for value in given.values() if type(value) is ir.Attr and path_text(value.obj) == owner]

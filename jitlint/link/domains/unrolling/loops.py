@@ -30,7 +30,6 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import fitting, paths
 from jitlint.link.values.questions import counting
 from jitlint.syntax import ir
@@ -257,7 +256,7 @@ def _is_computed(node: ir.Call) -> bool:
     given = [arg.value for arg in node.args]
     parts = [part for value in given for part in below(value)]
     called = any(isinstance(value, (ir.Attr, ir.Call)) for value in given)
-    return called and not any(last_name(part) in _FORMS for part in parts)
+    return called and not any(ir_walk.last_name(part) in _FORMS for part in parts)
 
 
 def _counts(f: Frame, node: ir.Node | None) -> bool:
