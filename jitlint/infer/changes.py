@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jitlint.infer.lattice import join, parts, seq_element, traced_level
 from jitlint.infer.sizes import fitting
-from jitlint.infer.values import UNKNOWN, Inst, Map, Py, Seq, Value, alternatives, const_of
+from jitlint.infer.values import UNKNOWN, Inst, Map, Py, Seq, Tup, Value, alternatives, const_of
 
 _DEEP: Final = 3
 """So deep one dict is looked for in another one."""
@@ -19,6 +19,7 @@ _DEEP: Final = 3
 _MOST: Final = 128
 """So many boxes are reached from one, those first that met last."""
 
+_KINDS: Final[dict[str, type]] = {"str": str, "int": int}
 _NAMES: Final = (str, int, float, bool, type(None))
 
 
@@ -46,11 +47,20 @@ def put(target: Map, key: Value, value: Value, strong: bool) -> None:
         old = target.entries.get(name)
         target.entries[name] = value if old is None or strong else join(old, value)
     else:
-        put_rest(target, None if key is UNKNOWN else key, value)
+        put_anywhere(target, None if key is UNKNOWN else key, value)
+
+
+def put_anywhere(target: Map, key: Value | None, value: Value) -> None:
+    """Store under an unknown key, of which perhaps the kind is known, into a dict that there is: it may be any that it has."""
+    kind = _KINDS.get(key.kind) if type(key) is Py else tuple if type(key) is Tup else None
+    for name, old in target.entries.items():
+        if old is not value and (kind is None or isinstance(name, kind)):
+            target.entries[name] = join(old, value)
+    put_rest(target, key, value)
 
 
 def put_rest(target: Map, key: Value | None, value: Value) -> None:
-    """Store under an unknown key, of which perhaps the kind is known."""
+    """Store under an unknown key that the dict does not have."""
     if target.rest is None:
         target.rest, target.key = value, key
     else:
@@ -123,8 +133,10 @@ def reaching_too(outer: Map, inner: Map) -> Map:
 def _put_perhaps(box: Map, key: Value, value: Value) -> None:
     value = fitting(box, value)
     old = box.entries.get(const_of(key)) if _is_name(key) else None
-    if old is None:
-        put_rest(box, None if key is UNKNOWN else key, value)
+    if not _is_name(key):
+        put_anywhere(box, None if key is UNKNOWN else key, value)
+    elif old is None:
+        put_rest(box, key, value)
     else:
         box.entries[const_of(key)] = join(old, value)
 

@@ -75,6 +75,7 @@ class LocalGradients(Event):
 @dataclass(frozen=True, slots=True)
 class SummedMeans(Event):
     """What is a mean on each device is added up over them. what: ``mean`` or ``gradients`` (of one); ``masked``:
-    it is averaged over them, and each has divided by a number of its own."""
+    it is averaged over them, and each has divided by a number of its own; ``again``: gradients of one that a map over a mesh
+    has added up already are averaged."""
 
     what: str = "mean"

@@ -15,7 +15,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer import changes
 from jitlint.infer.events import ArrayStore
-from jitlint.infer.grounds import at_most
+from jitlint.infer.grounds import at_most, weaken
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.program import FuncInfo
@@ -263,6 +263,18 @@ def _guarded(m: Machine, f: Frame, node: ir.Try, fallback: bool) -> bool:
     return reached and not (catch is not None and catch.failed)
 
 
+def _handled(m: Machine, f: Frame, handler: ir.Handler, body: Sequence[ir.Stmt]) -> bool:
+    """Run a handler of what stands in a ``try``."""
+    if handler.name:
+        f.scope.vars[handler.name] = UNKNOWN
+    confidence = f.confidence
+    if regions.is_for_others(f, handler, body):
+        f.confidence = weaken(confidence, 2)
+    reached = run_block(m, f, handler.body)
+    f.confidence = confidence
+    return reached
+
+
 def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
     before = dict(f.scope.vars)
     token, f.token = f.token, object()
@@ -281,9 +293,7 @@ def _try(m: Machine, f: Frame, node: ir.Try) -> bool:
         if regions.never_runs(f, handler):
             continue
         f.scope.vars = dict(start)
-        if handler.name:
-            f.scope.vars[handler.name] = UNKNOWN
-        if run_block(m, f, handler.body):
+        if _handled(m, f, handler, node.body):
             out = f.scope.vars if out is None else branches.join_vars(out, f.scope.vars)
     m.guards -= fallback
     f.token = token

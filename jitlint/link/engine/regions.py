@@ -8,7 +8,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Place
-from jitlint.infer.values import ExtInst, Value
+from jitlint.infer.values import ExtInst, Func, Union, Value
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Catch, Frame
 from jitlint.link.engine.machine import Machine
@@ -79,6 +79,13 @@ def catching(f: Frame, handlers: list[ir.Handler], body: Sequence[ir.Node]) -> C
             meant = not found & {"", *lexicon().errors.everything} and _uses_same(handler.body, body)
             return Catch(place, found, f.world.floor > 0, meant, f.caught, f, body, f.apart)
     return None
+
+
+def is_for_others(f: Frame, handler: ir.Handler, body: Sequence[ir.Node]) -> bool:
+    """Whether a handler goes on with a function that the body tried, which is one of several: who gets there is one that failed."""
+    both = _read(body) & _read(handler.body)
+    values = [f.scope.vars.get(name) for name in both]
+    return any(type(value) is Union and any(type(a) is Func for a in value.alts) for value in values)
 
 
 def _uses_same(fallback: Sequence[ir.Node], body: Sequence[ir.Node]) -> bool:

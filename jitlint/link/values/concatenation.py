@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jitlint.infer.changes import put_rest
+from jitlint.infer.changes import put_anywhere
 from jitlint.infer.lattice import join
 from jitlint.infer.values import FRESH, NO_CONST, SETS, UNKNOWN, Map, Py, Seq, Tup, Value
 from jitlint.link.engine import budgets
@@ -11,9 +11,10 @@ from jitlint.link.engine import budgets
 def combine_containers(op: str, left: Value, right: Value) -> Value:
     """A container put together with another, or repeated."""
     if op == "|" and type(left) is Map and type(right) is Map:
-        merged = Map({**left.entries, **right.entries}, left.rest, left.level, None, left.key)
+        merged = Map(dict(left.entries), left.rest, left.level, None, left.key)
         if right.rest is not None:
-            put_rest(merged, right.key, right.rest)
+            put_anywhere(merged, right.key, right.rest)
+        merged.entries.update(right.entries)
         return merged
     if op == "+" and isinstance(left, (Seq, Tup)) and isinstance(right, (Seq, Tup)):
         return _appended(left, right)

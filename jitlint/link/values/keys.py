@@ -34,7 +34,7 @@ from jitlint.link.engine.machine import Machine
 
 T = TypeVar("T")
 
-DEPTH = 4
+DEPTH = 7
 
 CONTAINERS = frozenset({Tup, Seq, Map, Inst, Union, Partial})
 

@@ -359,11 +359,11 @@ def update_map(target: Map, source: Value) -> None:
     """``target.update(source)`` and ``{**source}``."""
     for alt in alternatives(source):
         if type(alt) is Map:
-            target.entries.update(alt.entries)
             if alt.rest is not None:
-                changes.put_rest(target, alt.key, alt.rest)
+                changes.put_anywhere(target, alt.key, alt.rest)
+            target.entries.update(alt.entries)
         else:
-            changes.put_rest(target, None, any_item(alt))
+            changes.put_anywhere(target, None, any_item(alt))
 
 
 def store(m: Machine, f: Frame, at: int, obj: Value, index: Value, value: Value, op: str) -> None:

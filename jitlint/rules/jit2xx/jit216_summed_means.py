@@ -20,6 +20,10 @@ plain gradient descent are eight times too long.
 `jax.lax.pmean` of what each device has divided by the sum of its own mask is no mean of all elements either: a device whose part of
 the batch is mostly padding counts as much as the others.
 
+Inside of `jax.shard_map`, unless with `check_vma=False`, the gradients by what is the same on all devices are added up over them when
+they are taken: `jax.lax.pmean` of them changes nothing, and they stay as many times too large. What was right under `jax.pmap` is so
+no longer. The mean over the devices belongs into the loss.
+
 The rule is silent where the sum is divided afterwards, or the function asks how many devices there are.
 """,
     instead="""\
@@ -63,6 +67,11 @@ def check(event: SummedMeans) -> Report:
             "this averages what each device has divided by the sum of its own mask, so that elements of a device with few of them"
             " count more",
             "add up both before they are divided: `jax.lax.psum(total, axis) / jax.lax.psum(count, axis)`",
+        )
+    if event.what == "again":
+        return Report(
+            "this averages gradients that `jax.shard_map` has added up over the devices already, and so leaves the sum as it is",
+            "take the mean over the devices inside of the function that is differentiated, or divide by the number of devices",
         )
     what = "the mean" if event.what == "mean" else "the gradients of a mean"
     return Report(

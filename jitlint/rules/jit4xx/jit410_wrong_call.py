@@ -160,7 +160,7 @@ def check(event: ApiMisuse) -> Report | None:
     if event.detail == "filled":
         what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
-    if event.detail.startswith(("arity ", "mesh ", "described ", "kernel ")):
+    if event.detail.startswith(("arity ", "odd ", "mesh ", "described ", "kernel ")):
         return _called(event, api)
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"
@@ -198,6 +198,12 @@ def _called(event: ApiMisuse, api: str) -> Report:
             " not get",
             f"hand it over as an input with its own `BlockSpec`, or make `{event.parameter}` inside of the kernel; numbers of Python's, and single"
             " ones of NumPy's, may come from outside",
+        )
+    if event.detail.startswith("odd "):
+        name = event.detail.removeprefix("odd ")
+        return Report(
+            f"`{event.api}` calls `{event.parameter}` with an argument `{name}`, which it does not have",
+            "look up what it takes: the name is bound where the function is handed over",
         )
     if not event.detail.startswith("arity "):
         return _said_otherwise(event, api)

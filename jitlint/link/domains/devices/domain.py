@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import LocalGradients
+from jitlint.infer.events import LocalGradients, SummedMeans
 from jitlint.infer.places import Step
 from jitlint.infer.values import Class, Func, Method, Tup, Value, const_of
-from jitlint.link.domains.devices import ratios, sums
+from jitlint.link.domains.devices import again, ratios, sums
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -64,7 +64,7 @@ _MAPPED: Final = Slot[bool]()
 class Devices(Domain[None]):
     """Knows the axes that devices are the lanes of, and those that are not."""
 
-    keeps = frozenset({_SPLIT, _MAPPED})
+    keeps = frozenset({_SPLIT, _MAPPED, again.SUMS})
     hears_names = True
 
     def __init__(self, m: Machine) -> None:
@@ -86,6 +86,11 @@ class Devices(Domain[None]):
         unchecked = x.spec.specs and varying.axes_of(x, f.world) == ()
         if unchecked and target is not None and marks is not None:
             self._split[target.func.fn.id] = marks
+
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """A function has been differentiated, over a mesh perhaps that adds up what comes of it."""
+        if f.world.spread and f.fn is not None:
+            again.note(self.m, f, transformed, result)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """``tx.update(grads, state, params)`` is called, or something is added up."""
@@ -118,10 +123,7 @@ class Devices(Domain[None]):
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """It may go down its gradients by itself, or give them as what is the same everywhere."""
-        for at, node, _ in derivatives.descents(inner) if _MAPPED.of(inner) else ():
-            derived = self._derived(inner, node)
-            if derived is not None:
-                self._tell(inner, at, derived, "updates")
+        self._descends(inner)
         marks = _SPLIT.of(inner)
         given = only_returned(inner.fn.parts) if marks is not None and inner.fn is not None else None
         if marks is None or given is None:
@@ -135,6 +137,15 @@ class Devices(Domain[None]):
             derived = self._derived(inner, node)
             if derived is not None:
                 self._tell(inner, node.at, derived, "returns")
+
+    def _descends(self, inner: Frame) -> None:
+        """A function goes down gradients that are of one device only, or averages those that are a sum already."""
+        for at, node, _ in derivatives.descents(inner) if _MAPPED.of(inner) else ():
+            derived = self._derived(inner, node)
+            if derived is not None:
+                self._tell(inner, at, derived, "updates")
+        for at, known in again.averaged(self.m, inner, again.SUMS.of(inner) or {}):
+            self.m.emit(inner, SummedMeans, at, None, Confidence.LIKELY, what="again", also=(known.mean,))
 
     def _derived(self, f: Frame, node: ir.Node | None, deep: bool = False) -> _Derived | None:
         """Where the gradients that a variable holds were taken with something else, if nothing else is bound to it. deep: in a

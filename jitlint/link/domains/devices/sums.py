@@ -43,7 +43,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     if call is None or added is None or f.fn is None or not f.world.axes or f.world.excused:
         return
     found = next(filter(None, (_mean(m, f, node, call) for node in _parts_of(added))), None)
-    if found is not None and not _is_divided(f, f.fn, call):
+    if found is not None and not is_divided(f, f.fn, call):
         m.emit(f, SummedMeans, call.at, None, Confidence.LIKELY, what=found.what, also=(found.step,))
 
 
@@ -73,7 +73,7 @@ def _mean_derived(m: Machine, f: Frame, node: ir.Node) -> tuple[str, int] | None
     given = func.args[0].value if type(func) is ir.Call and func.args else None
     loss = paths.peek(m, f, given) if given is not None else None
     loss = loss.func if type(loss) is Bound else loss
-    return _gives_mean(m, loss) if type(loss) is Func else None
+    return gives_mean(m, loss) if type(loss) is Func else None
 
 
 def _binding(f: Frame, node: ir.Node, call: ir.Call) -> ir.Assign | None:
@@ -90,7 +90,7 @@ def _comes_first(binding: ir.Assign | None, node: ir.Node) -> bool:
     return type(node) is ir.Name and any(name.id == node.id for name in first)
 
 
-def _gives_mean(m: Machine, func: Func) -> tuple[str, int] | None:
+def gives_mean(m: Machine, func: Func) -> tuple[str, int] | None:
     """Module and origin of the mean that a function returns, by itself or first, or None."""
     inside = Frame(func.fn.module, func.scope, HOST, fn=func.fn)
     given = only_returned(func.fn.parts)
@@ -112,25 +112,35 @@ def _is_mean(m: Machine, f: Frame, node: ir.Node) -> bool:
     )
 
 
-def _is_divided(f: Frame, fn: FuncInfo, call: ir.Call) -> bool:
+def is_divided(f: Frame, fn: FuncInfo, call: ir.Call) -> bool:
     """Whether a function divides a sum, or what it makes of it, or knows how many devices there are."""
     made = _made_of(fn, call)
     inside = (part for one in (fn, *inner_functions(f.module, fn.body)) for part in one.parts)
-    return any(_divides(part, call, made) for part in inside)
+    return any(_divides(f, part, call, made) for part in inside)
 
 
-def _divides(node: ir.Node, call: ir.Call, made: set[str]) -> bool:
+def _divides(f: Frame, node: ir.Node, call: ir.Call, made: set[str]) -> bool:
     """Whether a part of a function divides a sum, or may do so, or counts the devices. made: what the sum goes into."""
     if type(node) is ir.Call:
         if last_name(node.func) in _DIVIDING or _counts(node):
             return True
-        mapped = bool(node.args) and type(node.args[0].value) is ir.Lambda
-        return mapped and (_holds(node, call) or any(_names(arg.value) & made for arg in node.args[1:]))
+        leaf = node.args[0].value if node.args else None
+        if type(leaf) is not ir.Lambda or not _has_quotient(f.module.functions[leaf.function]):
+            return False
+        return _holds(node, call) or any(_names(arg.value) & made for arg in node.args[1:])
     if type(node) is ir.AugAssign:
         return node.op == "/" and bool(_names(node.target) & made)
     if type(node) is not ir.BinOp or node.op != "/":
         return False
     return _holds(node, call) or bool(_names(node.left) & made)
+
+
+def _has_quotient(fn: FuncInfo) -> bool:
+    return any(
+        (type(part) is ir.BinOp and part.op == "/")
+        or (type(part) is ir.Call and last_name(part.func) in _DIVIDING)
+        for part in fn.parts
+    )
 
 
 def _counts(call: ir.Call) -> bool:

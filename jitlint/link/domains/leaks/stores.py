@@ -34,7 +34,7 @@ from jitlint.link.domains.leaks.pending import Pending, Where
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library, Store, Transformed
 from jitlint.link.engine.events import confidence_of
-from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.frame import BY_CHOICE, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk
 from jitlint.link.values import flattening, library_objects, paths, pytrees
@@ -286,6 +286,8 @@ def _leak(
     changed = surroundings.changed_name(f)
     if not _is_meant(f, changed.lower()) and not f.world.excused:
         level = weaken(f.confidence, 0 if confidence is None else 2 - confidence.rank)
+        if type(box) is Inst and f.dispatched == BY_CHOICE:
+            level = Confidence.POSSIBLE  # it is perhaps another object that is there
         derived = surroundings.derived(f)
         one = Pending(f, at, tracer, level, target, what, changed, derived, box)
         pending.keep(f, key, one)

@@ -7,6 +7,8 @@ ways is chosen afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import UnstableLog
@@ -16,7 +18,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import bound_by, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -136,7 +138,9 @@ class _Reader:
         """Whether an argument is kept small, or below zero, as far as the code shows."""
         words = lexicon().gradients.keeping_small
         parts = [*below(node)]
-        parts += [p for name in parts if type(name) is ir.Name for p in below(self._written(name))]
+        parts += [
+            p for name in parts if type(name) is ir.Name for one in self._set(name.id) for p in below(one)
+        ]
         return any(map(_takes_away, parts)) or any(
             isinstance(part, (ir.Name, ir.Attr)) and naming.has_word(last_name(part), words) for part in parts
         )
@@ -145,6 +149,15 @@ class _Reader:
         if type(node) is not ir.Name or self._f.fn is None:
             return node
         return derivatives.written(self._f.fn, node) or node
+
+    def _set(self, name: str) -> Iterator[ir.Node]:
+        """All that a variable is set to, ``x -= y`` as ``x - y``."""
+        for part in self._f.fn.parts if self._f.fn is not None else ():
+            if name in bound_by(part):
+                if type(part) is ir.AugAssign:
+                    yield ir.BinOp(part.at, part.op, part.target, part.value)
+                elif isinstance(part, (ir.Assign, ir.AnnAssign, ir.Walrus)) and part.value is not None:
+                    yield part.value
 
     def _is_library(self, node: ir.Call) -> bool:
         return bool(paths.dotted(self._m, self._f, node.func))

@@ -85,13 +85,14 @@ def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> b
 
 
 def _report(m: Machine, f: Frame, at: int, api: str, function: Value, given: Args) -> None:
-    """Record a function that is called with other numbers of arguments than it takes."""
+    """Record a function that is called with other numbers of arguments than it takes, or with a name that it does not have."""
     sig = signature(function)
     if sig is not None:
         takes = "any number" if sig.has_var else str(len(sig.positional))
+        odd = sig.bound_names - {param.name for param in sig.func.fn.node.params} if not sig.has_kwvar else ()
         m.emit(
             f, ApiMisuse, at, None, api=api, problem="wrong-call", parameter=describe(function),
-            detail=f"arity {len(given.pos)} {takes}", exception="TypeError",
+            detail=f"odd {min(odd)}" if odd else f"arity {len(given.pos)} {takes}", exception="TypeError",
         )  # fmt: skip
 
 
@@ -120,17 +121,17 @@ def leaves_out(x: Xform, args: Args) -> str:
 
 
 def lacks_argument(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
-    """Whether a call of a transformed function leaves an argument out; it is recorded. What an argument is made up for is
-    nobody's call. Where something is only likely, what is called and what it gets may belong to different cases."""
-    sure = f.confidence is Confidence.CERTAIN and not m.guards and x.site != (f.module.name, at)
-    name = leaves_out(x, args) if sure else ""
-    if name and _is_whole(m, f, at, args):
+    """Whether a call of a transformed function leaves an argument out. What an argument is made up for is nobody's call. It is
+    recorded where it is certain: elsewhere what is called and what it gets may belong to different cases."""
+    name = leaves_out(x, args) if x.site != (f.module.name, at) else ""
+    if not name or not _is_whole(m, f, at, args):
+        return False
+    if f.confidence is Confidence.CERTAIN and not m.guards:
         m.emit(
             f, ApiMisuse, at, None, api=describe(x.target), problem="wrong-call", parameter=name,
             detail="missing", exception="TypeError",
         )  # fmt: skip
-        return True
-    return False
+    return True
 
 
 def _is_whole(m: Machine, f: Frame, at: int, args: Args) -> bool:

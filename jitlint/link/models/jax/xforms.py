@@ -86,6 +86,9 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
             return UNKNOWN  # this asks for the function
         return Partial(Ext(spec.name), list(args.pos), {**args.kw, **more}, (f.module.name, at))
     named.update(more)
+    if spec.axes and not named.keys() <= {*(name.lstrip("*") for name in spec.params), "**"}:
+        # what is not known may say how arguments and results are mapped
+        named = {spec.axes: UNKNOWN, **({spec.results: UNKNOWN} if spec.results else {}), **named}
     out: Value | None = None
     for alt in alternatives(target):
         one = _make(m, f, at, spec, alt, named)

@@ -44,6 +44,7 @@ from jitlint.link.engine.events import emit_convert, emit_format, text_of
 from jitlint.link.engine.frame import Args, Frame, here_array
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import python_sequences as sequences
+from jitlint.link.models.python.any_attribute import set_anywhere
 from jitlint.link.tables.builtin_names import EXCEPTIONS
 from jitlint.link.values import attributes, callbacks, classes, hashing, iteration, operators
 from jitlint.link.values.boxes import (
@@ -219,7 +220,7 @@ def _setattr(m: Machine, f: Frame, at: int, args: Args) -> Value:
     for alt in alternatives(obj):
         if type(alt) is Inst:
             m.domains.on_store(f, Store(at, "attribute", alt, None, value, None, several))
-            alt.open = True
+            set_anywhere(alt, value)
     return NONE
 
 

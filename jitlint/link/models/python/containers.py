@@ -34,6 +34,7 @@ from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.events import emit_convert
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.python.any_attribute import set_anywhere
 from jitlint.link.models.python.python_sequences import advance, sort_items
 from jitlint.link.models.python.pytree_methods import call_pytree_method
 from jitlint.link.models.python.text_methods import call_text_method
@@ -361,7 +362,7 @@ def _set_attributes(m: Machine, f: Frame, at: int, args: Args) -> None:
             attributes.store(m, f, at, obj, str(name), value)
         if type(source) is not Map or source.rest is not None:
             m.domains.on_store(f, Store(at, "attribute", obj, None, UNKNOWN))
-            obj.open = True
+            set_anywhere(obj, UNKNOWN)
 
 
 def _popitem(m: Machine, f: Frame, at: int, box: Map, args: Args) -> Value:

@@ -42,6 +42,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.python import command_lines, dispatch, json_calls, math_calls, named_tuples
 from jitlint.link.models.python import python_sequences as sequences
+from jitlint.link.models.python.any_attribute import with_any_attributes
 from jitlint.link.models.python.builtin_calls import (
     BUILTIN_CALLS,
     Handler,
@@ -174,7 +175,7 @@ def _replace(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
     def one(value: Value) -> Value:
         if type(value) is Inst:
-            return with_attributes(f, value, args.kw)
+            return with_any_attributes(f, value, args.kw, args.kw_more)
         if type(value) is Tree:
             return or_unknown(call_pytree_method(f, value, "replace", args))
         return UNKNOWN

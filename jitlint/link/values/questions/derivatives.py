@@ -10,7 +10,7 @@ from jitlint.infer.values import Py, Xform
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_names, last_name, nodes
+from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, nodes
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.syntax import ir
@@ -55,9 +55,9 @@ def is_read(fn: FuncInfo, name: str, but: ir.Node | None = None) -> bool:
 
 
 def only_binding(fn: FuncInfo | None, name: str) -> ir.Assign | None:
-    """The assignment that binds a variable of a function, None if there are several, or none."""
-    found = bindings(fn, name)
-    return found[0] if len(found) == 1 else None
+    """The assignment that binds a variable of a function, None if there are several, or none, or something else sets it, too."""
+    found = [part for part in (fn.parts if fn is not None else ()) if name in bound_by(part)]
+    return found[0] if len(found) == 1 and type(found[0]) is ir.Assign else None
 
 
 def written(fn: FuncInfo | None, node: ir.Node | None) -> ir.Node | None:
