@@ -1,7 +1,6 @@
 """Sets of library names that the analysis asks about, as data (layer: ``catalogue``).
 
-Written in ``data/lexicon.toml``, where each is explained; compiled with the rest and decoded at the first question.
-What belongs to one function (its parameters, rank, effects) is its entry's business and not found here.
+Written in ``data/lexicon.toml``, where each is explained. What belongs to one function is its entry's business and not found here.
 """
 
 from __future__ import annotations
@@ -70,6 +69,7 @@ class Arrays(msgspec.Struct, frozen=True):
     draws_integers: frozenset[str]
     draws_places: frozenset[str]
     unread: frozenset[str]
+    takes_keys: frozenset[str]
     axes: dict[str, str]
     moves: dict[str, str]
     foreign_parameters: dict[str, str]

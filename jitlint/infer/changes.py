@@ -51,12 +51,23 @@ def put(target: Map, key: Value, value: Value, strong: bool) -> None:
 
 
 def put_anywhere(target: Map, key: Value | None, value: Value) -> None:
-    """Store under an unknown key, of which perhaps the kind is known, into a dict that there is: it may be any that it has."""
+    """Store under an unknown key, of which perhaps the kind is known, into a dict that there is: it may be that of a default."""
     kind = _KINDS.get(key.kind) if type(key) is Py else tuple if type(key) is Tup else None
     for name, old in target.entries.items():
-        if old is not value and (kind is None or isinstance(name, kind)):
+        if old is not value and (kind is None or isinstance(name, kind)) and is_default(old):
             target.entries[name] = join(old, value)
     put_rest(target, key, value)
+
+
+def is_default(value: Value, depth: int = _DEEP) -> bool:
+    """Whether somebody who sets what has no known name may well set this: a constant, or a container without arrays and functions."""
+    if type(value) is Py or value is UNKNOWN:
+        return True
+    return (
+        isinstance(value, (Map, Seq, Tup))
+        and depth > 0
+        and all(is_default(one, depth - 1) for one in parts(value))
+    )
 
 
 def put_rest(target: Map, key: Value | None, value: Value) -> None:

@@ -2,7 +2,7 @@
 
 A generator that `contextlib.contextmanager` makes one of is run as a whole when the block begins, with what it does at its end: a
 stack of flags that it pushes on and pops again is as before. What it does: inside of the block, a list ends with what is pushed on
-it, and other containers that such a generator changes hold anything. What it does not: run the two halves of a generator apart.
+it, and other containers that such a generator changes hold anything; attributes that it sets and puts back are theirs again afterwards. What it does not: run the two halves of a generator apart.
 """
 
 from __future__ import annotations
@@ -43,6 +43,37 @@ def changed(m: Machine, f: Frame, node: ir.With) -> Iterator[None]:
         for restore, undone in held:
             if undone:
                 restore()
+
+
+def set_for_a_time(m: Machine, f: Frame, node: ir.With) -> Callable[[], None]:
+    """Answers what gives the attributes back to their objects that context managers set for the time of the block, and put back:
+    ``old = self.value``, ``self.value = new``, a ``yield`` and ``self.value = old``. Asked before they are made."""
+    kept: list[tuple[Inst, str, Value]] = []
+    for item in node.items:
+        func, owner = _generator(m, f, item.value) or (None, None)
+        for name in _put_back(func.fn) if func is not None and owner is not None else ():
+            if owner is not None and name in owner.attrs:
+                kept.append((owner, name, owner.attrs[name]))
+
+    def restore() -> None:
+        for owner, name, value in kept:
+            owner.attrs[name] = value
+
+    return restore
+
+
+def _put_back(fn: FuncInfo) -> list[str]:
+    """The attributes of its object that a generator sets from a variable that holds what they were."""
+    first = fn.node.params[0].name if fn.node.params else ""
+    own = f"{first}."
+    pairs = [(part.targets[0], part.value) for part in fn.parts if type(part) is ir.Assign]
+    held = {target.id: path_text(value) for target, value in pairs if type(target) is ir.Name}
+    texts = [(path_text(target), value) for target, value in pairs]
+    return [
+        text.removeprefix(own)
+        for text, value in texts
+        if text.startswith(own) and type(value) is ir.Name and held.get(value.id) == text
+    ]
 
 
 def _begin(stack: _Stack) -> Callable[[], None]:

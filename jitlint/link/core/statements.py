@@ -307,6 +307,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     world = f.world
     swallows = False
     managers: list[Inst] = []
+    put_back = managed.set_for_a_time(m, f, node)
     for item in node.items:
         value = evaluate(m, f, item.value)
         managers += host_calls.managed(m, f, item.value.at, value)
@@ -321,6 +322,7 @@ def _with(m: Machine, f: Frame, node: ir.With) -> bool:
     before = dict(f.scope.vars) if swallows else None
     with managed.changed(m, f, node):
         reached = run_block(m, f, node.body)
+    put_back()
     f.world = world
     for manager in managers:
         callbacks.run_protocol(m, f, node.at, manager, "__exit__", [UNKNOWN, UNKNOWN, UNKNOWN])

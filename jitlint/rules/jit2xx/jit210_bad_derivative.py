@@ -162,6 +162,12 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"the {name} rule of {api} gives {what}, which is refused when the derivative is taken",
             form.format(count),
         )
+    if event.problem == "rule-form":
+        after, _, before = event.detail.partition(" for ")
+        return Report(
+            f"the backward rule of {api} gives {after} as the cotangent of {before}",
+            "a cotangent is put together as its argument: give the same containers, or `None` where there is no derivative",
+        )
     if event.problem == "rule-shape":
         after, _, before = event.detail.partition(" for ")
         what, instead, case = _SHAPES[event.parameter]

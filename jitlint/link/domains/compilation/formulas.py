@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Func, Inst, Value
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Class, Func, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import by_parameter
@@ -21,6 +22,7 @@ from jitlint.syntax import ir
 if TYPE_CHECKING:
     from jitlint.link.domains.compilation.variation import Variation
 
+_COPY: Final = "dataclasses.replace"
 FEW: Final = 4
 """So many values of a static argument are variants, not a stream."""
 
@@ -28,11 +30,12 @@ FEW: Final = 4
 def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     """How what a call gives changes from turn to turn, as far as what it is given does; "" when it does not."""
     func, own = _called(around, node.func)
+    fields = _fields(around, node, func)
+    if fields is not None:
+        return _changed_field(around, fields, depth)
     if type(func) is not Func or (func.owner is not None and not own) or any(arg.star for arg in node.args):
         return ""
-    results = [part.value for part in func.fn.parts if type(part) is ir.Return]
-    if func.fn.node.is_generator or not all(isinstance(r, (ir.BinOp, ir.Call, ir.Name)) for r in results):
-        return ""
+    results = _results(func.fn)
     given = {name: (around, value) for name, value in by_parameter(node, func.fn.node.params[own:])}
     inner = Frame(func.fn.module, func.scope, HOST)
     inner.fn = func.fn
@@ -40,6 +43,29 @@ def scalar(around: Variation, node: ir.Call, depth: int) -> str:
     within = around.within(inner, table, given)
     hows = [within.scalar(result, depth - 4) for result in results]  # functions may call each other
     return f"what `{func.fn.name}` makes of {hows[0]}" if hows and all(hows) else ""
+
+
+def _results(fn: FuncInfo) -> list[ir.Node | None]:
+    """All that a function may return, if each is computed; else nothing."""
+    results: list[ir.Node | None] = [part.value for part in fn.parts if type(part) is ir.Return]
+    computed = all(isinstance(result, (ir.BinOp, ir.Call, ir.Name)) for result in results)
+    return results if computed and not fn.node.is_generator else []
+
+
+def _fields(around: Variation, node: ir.Call, func: Value | None) -> Sequence[ir.Arg] | None:
+    """The fields that a call gives to an object that is equal to others by them; None if it makes no such object."""
+    if around.dotted(node.func) == _COPY:
+        return node.args[1:]
+    return node.args if type(func) is Class and func.info.hashed_by_fields else None
+
+
+def _changed_field(around: Variation, given: Sequence[ir.Arg], depth: int) -> str:
+    """How an object is another one at every turn that is equal to others by its fields, of which some are given."""
+    for arg in given:
+        how = "" if arg.star else around.scalar(arg.value, depth - 1)
+        if how:
+            return f"an object made with {f'`{arg.name}`: ' if arg.name else ''}{how}"
+    return ""
 
 
 def _called(around: Variation, func: ir.Expr) -> tuple[Value | None, int]:

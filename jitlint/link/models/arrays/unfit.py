@@ -57,7 +57,11 @@ def _numbers(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Boun
 def _operands(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound, whole: bool) -> bool:
     """The arguments of a function, as operands."""
     given = [value for param, value in bound if value is not NONE and not param.must_be_static]
-    if _reference(m, f, at, fn.name, given) or _kinds(m, f, at, fn.name, given):
+    if (
+        _reference(m, f, at, fn.name, given)
+        or _key(m, f, at, fn.name, given)
+        or _kinds(m, f, at, fn.name, given)
+    ):
         return True
     if _not_square(m, f, at, fn.name, bound):
         return True
@@ -246,6 +250,14 @@ def _unfilled(fn: ApiFunction, bound: results.Bound) -> Dims | None:
         return None
     numbers = [value.const if type(value) is Py else None for value in wanted]
     return tuple([number if type(number) is int and number >= 0 else None for number in numbers])
+
+
+def _key(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    """A key with a data type of its own, where a function of `jax.numpy` computes with numbers."""
+    key = next((value for value in given if fitting.is_typed_key(m, value)), None)
+    if key is None or not name.startswith("jax.numpy.") or name in lexicon().arrays.takes_keys:
+        return False
+    return _computes(m, name) and fitting.report(m, f, at, name, "key-operand", "", key)
 
 
 def _computes(m: Machine, name: str) -> bool:

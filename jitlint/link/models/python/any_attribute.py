@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from jitlint.infer.changes import reached
+from jitlint.infer.changes import is_default, reached
 from jitlint.infer.lattice import join
-from jitlint.infer.values import UNKNOWN, Arr, Inst, Map, Py, Seq, Tup, Value
+from jitlint.infer.values import UNKNOWN, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.boxes import with_attributes
 from jitlint.link.values.questions.kinds import mro
-
-_DATA: Final = (Py, Seq, Map, Tup, Arr)
 
 
 def with_any_attributes(f: Frame, inst: Inst, known: dict[str, Value], more: Value | None) -> Inst:
@@ -25,12 +21,10 @@ def with_any_attributes(f: Frame, inst: Inst, known: dict[str, Value], more: Val
 
 def set_anywhere(inst: Inst, value: Value) -> None:
     """An attribute is set of which nobody knows the name: it may be any that the object has, or that its class gives it."""
-    of_class = {
-        name for info in mro(inst.cls) for name, held in info.namespace.items() if isinstance(held, _DATA)
-    }
+    of_class = {name for info in mro(inst.cls) for name, held in info.namespace.items() if is_default(held)}
     for one in (inst, *reached(inst)):
         for name, old in one.attrs.items():
-            if old is not value:
+            if old is not value and is_default(old):
                 one.attrs[name] = join(old, value)
         one.attrs.update(dict.fromkeys(of_class - one.attrs.keys(), UNKNOWN))
         one.open = True
