@@ -232,6 +232,8 @@ def _set_anyway(m: Machine, f: Frame, at: int, args: Args) -> Value:
         attributes.store_in_instance(m, f, at, obj, name, value, "anyway")
     elif obj is not None:
         forget_notes(obj)
+        if type(obj) is Inst and name is None:
+            set_anywhere(obj, or_unknown(value))
     return NONE
 
 
