@@ -74,8 +74,16 @@ def averaged(m: Machine, f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[i
         for node in _averages(m, f, call):
             found = held.get(node.id) if type(node) is ir.Name else None
             found = known.get(node.at) if type(node) is ir.Call else found
-            if found is not None and not sums.is_divided(f, f.fn, call):
+            if found is not None and _is_over(m, f, call, found) and not sums.is_divided(f, f.fn, call):
                 yield call.at, found
+
+
+def _is_over(m: Machine, f: Frame, call: ir.Call, found: Sum) -> bool:
+    """Whether a call averages over axes that the gradients are a sum over: it names one, or there is no other."""
+    named = derivatives.argument(call, 1, "axis_name")
+    values = [paths.peek(m, f, part) or part for part in _parts(named)] if named is not None else []
+    texts = {getattr(value, "value", getattr(value, "const", None)) for value in values}
+    return not found.axes.isdisjoint(texts) or found.axes.issuperset(f.world.spread)
 
 
 def _held(f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[str, int]]:

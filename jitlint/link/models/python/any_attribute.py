@@ -21,7 +21,8 @@ def with_any_attributes(f: Frame, inst: Inst, known: dict[str, Value], more: Val
 
 def set_anywhere(inst: Inst, value: Value) -> None:
     """An attribute is set of which nobody knows the name: it may be any that the object has, or that its class gives it."""
-    of_class = {name for info in mro(inst.cls) for name, held in info.namespace.items() if is_default(held)}
+    held = [pair for info in mro(inst.cls) for pair in info.namespace.items()]
+    of_class = {name for name, value in held if is_default(value) and not name.startswith("__")}
     for one in (inst, *reached(inst)):
         for name, old in one.attrs.items():
             if old is not value and is_default(old):
