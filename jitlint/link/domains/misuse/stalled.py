@@ -20,6 +20,7 @@ from jitlint.link.models.jax.mapping import leaves
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name, path_text
 from jitlint.link.values import arithmetic, paths
+from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.widening import narrow_dtype
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -40,9 +41,11 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
     if node.op not in ("+", "-") or f.fn is None:
         return
     dtypes = [narrow_dtype(value) for value in operands]
-    if not any(dtypes):
+    if not any(dtypes) and not any(map(_before_cast, _factors(node))):
         return
-    widened = any(type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes))
+    widened = not any(dtypes) or any(
+        type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes)
+    )
     average = next(filter(_is_too_small, _averages(m, f, node)), None)
     if average is None:
         return
@@ -78,9 +81,22 @@ def heard(m: Machine, f: Frame, at: int, args: Args) -> None:
 def _averages(m: Machine, f: Frame, node: ir.BinOp) -> Iterator[_Average]:
     """The ways to read a sum as an average of an array of 16-bit floats and something else."""
     for kept, share in _read(m, f, node):
-        dtype = narrow_dtype(paths.peek(m, f, kept))
+        dtype = narrow_dtype(paths.peek(m, f, _before_cast(kept) or kept))
         if dtype and share is not None:
             yield dtype, share
+
+
+def _factors(node: ir.BinOp) -> list[ir.Expr]:
+    """The two sides of a sum, and what they are products of."""
+    sides = [node.left, node.right]
+    products = [side for side in sides if type(side) is ir.BinOp and side.op == "*"]
+    return sides + [part for side in products for part in (side.left, side.right)]
+
+
+def _before_cast(node: ir.Expr) -> ir.Expr | None:
+    """What ``x.astype(...)`` gives in other bits."""
+    func = node.func if type(node) is ir.Call else None
+    return func.obj if type(func) is ir.Attr and func.name == "astype" else None
 
 
 def _read(m: Machine, f: Frame, node: ir.BinOp) -> Iterator[_Factor]:
@@ -148,7 +164,7 @@ def _is_cast_back(m: Machine, f: Frame, node: ir.BinOp) -> bool:
             if type(part) is ir.Call
             and last_name(part.func) == "astype"
             and type(part.func) is ir.Attr
-            and part.func.obj is node
+            and derivatives.written(f.fn, part.func.obj) is node
             and part.args
         ),
         None,

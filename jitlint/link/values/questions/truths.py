@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from jitlint.catalogue import dtypes
 from jitlint.infer.values import (
     NO_CONST,
     UNKNOWN,
@@ -33,7 +34,7 @@ from jitlint.link.values.questions.kinds import mro
 def truth(m: Machine, f: Frame, at: int, value: Value, form: str) -> bool | None:
     """Python's truth of a value where it is certain, else None; a tracer, and an array of several elements, is recorded as an event."""
     if type(value) is Py:  # nearly all
-        return None if value.const is NO_CONST else bool(value.const)
+        return _truth_without_number(value) if value.const is NO_CONST else bool(value.const)
     if emit_truth(m, f, at, value, form) or fitting.check_truth(m, f, at, form, value):
         return None
     callbacks.run_implied(m, f, at, value, ("__bool__", "__len__"))
@@ -50,9 +51,14 @@ def static_truth(value: Value) -> bool | None:
     """Truth of a single alternative that is no tracer."""
     if type(value) is Py:
         const = value.const
-        return None if const is NO_CONST else bool(const)
+        return _truth_without_number(value) if const is NO_CONST else bool(const)
     decide = _TRUTHS.get(type(value))
     return True if decide is None else decide(value)
+
+
+def _truth_without_number(value: Py) -> bool | None:
+    """Data types are true, whichever they are; of other kinds nothing is known."""
+    return True if dtypes.plain_kind(value.kind) == dtypes.OBJECT else None
 
 
 def _truth_of_sequence(value: Seq) -> bool | None:
