@@ -54,7 +54,7 @@ def put_anywhere(target: Map, key: Value | None, value: Value) -> None:
     """Store under an unknown key, of which perhaps the kind is known, into a dict that there is: it may be that of a default."""
     kind = _KINDS.get(key.kind) if type(key) is Py else tuple if type(key) is Tup else None
     for name, old in target.entries.items():
-        if old is not value and (kind is None or isinstance(name, kind)) and is_default(old):
+        if old not in (value, UNKNOWN) and (kind is None or isinstance(name, kind)) and is_default(old):
             target.entries[name] = join(old, value)
     put_rest(target, key, value)
 

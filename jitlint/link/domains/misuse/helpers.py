@@ -180,6 +180,10 @@ def _is_quiet_part(known: _Known, part: ir.Node) -> bool:
         return all(_is_own(known, target) for target in part.targets)
     if isinstance(part, (ir.AnnAssign, ir.AugAssign)):
         return _is_own(known, part.target)
+    if type(part) is ir.ExprStmt and type(part.value) is ir.Call and type(part.value.func) is ir.Attr:
+        return (
+            part.value.func.name in _FILLS
+        )  # what is called and not kept is called for what it does: `x.delete()`
     return not isinstance(part, _STATEMENTS) or isinstance(part, _QUIET)
 
 

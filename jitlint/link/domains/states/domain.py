@@ -25,13 +25,14 @@ from jitlint.syntax import ir
 
 
 class Made(NamedTuple):
-    """One field of a state that a function returns: its exact dtype, and where the state was made."""
+    """One field of a state that a function returns: its exact dtype, and where the state was made. only: there is no other field."""
 
     cls: ClassInfo
     maker: FuncInfo
     frame: Frame
     at: int
     exact: str
+    only: bool
 
 
 State = Union[Inst, Tup]
@@ -131,12 +132,12 @@ class States(Domain[Places]):
         older = [part for state in given or () for part, own, _ in _returned(state) if own is cls]
         told = {name: exact for state in older for name, exact in _exact_fields(state)}
         together = fn.module.name, fn.qualname.rpartition(".")[0]
-        lent = _weak_among(entry)
+        lent, only = _weak_among(entry), len(_fields(value)) == 1
         for name, exact in self._told(value, place, cls):
             # it may have that type because this caller gave a state that has it, or a number
             if (name not in told or _drifts(told[name], exact)) and not (lent and is_weak(exact)):
                 kept = self._first if given is None else self._renewed
-                _keep(kept.setdefault((cls.id, name, *together), []), Made(cls, fn, *place, exact))
+                _keep(kept.setdefault((cls.id, name, *together), []), Made(cls, fn, *place, exact, only))
 
     def _told(self, value: State, place: Place, cls: ClassInfo) -> Iterator[tuple[str, str]]:
         """The fields of an object whose exact dtype is known, or told by the call that made it."""
@@ -183,6 +184,8 @@ class States(Domain[Places]):
                 continue  # something that holds numbers of any kind, and no state
             begun = {one.exact for one in first}  # what others begin with is what they asked for
             for one in first:
+                if one.only and not is_weak(one.exact):
+                    continue  # it holds one array, of any kind
                 other = None if self._is_only_inside(key[0], one.maker.id) else self._unlike(key, one, begun)
                 place = found.setdefault((one.frame.module.name, one.at), []) if other is not None else []
                 if other is not None and all(name != key[1] for name, _, _ in place):

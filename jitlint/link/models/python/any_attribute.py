@@ -25,7 +25,7 @@ def set_anywhere(inst: Inst, value: Value) -> None:
     of_class = {name for name, value in held if is_default(value) and not name.startswith("__")}
     for one in (inst, *reached(inst)):
         for name, old in one.attrs.items():
-            if old is not value and is_default(old):
+            if old not in (value, UNKNOWN) and is_default(old):
                 one.attrs[name] = join(old, value)
         one.attrs.update(dict.fromkeys(of_class - one.attrs.keys(), UNKNOWN))
         one.open = True
