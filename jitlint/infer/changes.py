@@ -52,11 +52,22 @@ def put(target: Map, key: Value, value: Value, strong: bool) -> None:
 
 def put_anywhere(target: Map, key: Value | None, value: Value) -> None:
     """Store under an unknown key, of which perhaps the kind is known, into a dict that there is: it may be that of a default."""
-    kind = _KINDS.get(key.kind) if type(key) is Py else tuple if type(key) is Tup else None
-    for name, old in target.entries.items():
-        if old not in (value, UNKNOWN) and (kind is None or isinstance(name, kind)) and is_default(old):
-            target.entries[name] = join(old, value)
+    give_way(target.entries, value, type_of_key(key))
     put_rest(target, key, value)
+
+
+def type_of_key(key: Value | None) -> type | None:
+    """The type of an unknown key, None if that is not known either."""
+    if type(key) is Tup:
+        return tuple
+    return _KINDS.get(key.kind) if type(key) is Py else None
+
+
+def give_way(held: dict[Any, Value], value: Value, kind: type | None = None) -> None:
+    """The defaults among what is held may each be this now. kind: of those names that are meant."""
+    for name, old in held.items():
+        if old not in (value, UNKNOWN) and (kind is None or isinstance(name, kind)) and is_default(old):
+            held[name] = join(old, value)
 
 
 def is_default(value: Value, depth: int = _DEEP) -> bool:

@@ -2,7 +2,8 @@
 
 A generator that `contextlib.contextmanager` makes one of is run as a whole when the block begins, with what it does at its end: a
 stack of flags that it pushes on and pops again is as before. What it does: inside of the block, a list ends with what is pushed on
-it, and other containers that such a generator changes hold anything; attributes that it sets and puts back are theirs again afterwards. What it does not: run the two halves of a generator apart.
+it, and other containers that such a generator changes hold anything; attributes that it sets and puts back are as before afterwards.
+What it does not: run the two halves of a generator apart.
 """
 
 from __future__ import annotations

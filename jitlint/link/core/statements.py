@@ -37,7 +37,7 @@ from jitlint.link.engine import evaluator, imports, regions
 from jitlint.link.engine.domain import Change, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import is_class_variable, path_text
+from jitlint.link.tables.ir_walk import is_class_variable, path_text, written_out
 from jitlint.link.values import (
     attributes,
     boxes,
@@ -181,7 +181,7 @@ def _augmented(m: Machine, f: Frame, node: ir.AugAssign, left: Value, right: Val
             changes.widen(left, element)
         return left
     value = operators.binary(m, f, node.at, node.op, left, right)
-    return m.domains.on_operator(f, ir.BinOp(node.at, node.op, node.target, node.value), (left, right), value)
+    return m.domains.on_operator(f, written_out(node), (left, right), value)
 
 
 def _ann_assign(m: Machine, f: Frame, node: ir.AnnAssign) -> bool:

@@ -135,6 +135,11 @@ def bound_by(node: ir.Node) -> list[str]:
     return [name.id for name in bound_names(targets)]
 
 
+def written_out(node: ir.AugAssign) -> ir.BinOp:
+    """What ``x -= y`` sets its target to: ``x - y``."""
+    return ir.BinOp(node.at, node.op, node.target, node.value)
+
+
 def by_parameter(call: ir.Call, params: Sequence[ir.Param]) -> Iterator[tuple[str, ir.Expr]]:
     """The arguments of a call, each with the parameter that gets it, "" where that is not written."""
     for i, arg in enumerate(call.args):

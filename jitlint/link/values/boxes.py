@@ -231,8 +231,7 @@ def _changeable(value: Value) -> list[Value] | None:
 
 def entries_for(obj: Map, index: Value) -> Map:
     """The entries that an unknown key may mean, by the type of the keys."""
-    kinds: dict[str, type] = {"str": str, "int": int}
-    kind = tuple if type(index) is Tup else kinds.get(index.kind) if type(index) is Py else None
+    kind = changes.type_of_key(index)
     if kind is None or all(isinstance(key, kind) for key in obj.entries):
         return obj
     fitting = {key: value for key, value in obj.entries.items() if isinstance(key, kind)}

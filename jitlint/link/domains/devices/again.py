@@ -33,9 +33,11 @@ _CALLS: Final = 2
 
 
 class Sum(NamedTuple):
-    """A derivative that is added up over axes. mean: where what it is taken of is averaged over the part of a device."""
+    """A derivative that is added up over axes. place: where it stands in what the call gives, None if it is all of that. mean: where
+    what it is taken of is averaged over the part of a device."""
 
     axes: frozenset[str]
+    place: int | None
     mean: Step
 
 
@@ -48,19 +50,28 @@ def note(m: Machine, f: Frame, transformed: Transformed, result: Value) -> None:
     x = transformed.x
     if x.spec.result not in derivatives.DERIVED:
         return
-    by = x.options.get("argnums")
-    number = 0 if by is None else by.const if type(by) is Py else None
-    if type(number) is not int or not 0 <= number < len(transformed.arrived.pos):
+    number = _differentiated(transformed)
+    if number is None:
         return
-    items = iteration.known_items(result) if "has_aux" in x.options else None
+    aux = x.options.get("has_aux")
+    paired = type(aux) is Py and aux.const is True
+    items = iteration.known_items(result) if paired else None
     differs = spreading.possible(traced_modes(items[0] if items else result, _DEPTH))
     differs -= spreading.possible(traced_modes(transformed.arrived.pos[number], _DEPTH))
     target = signature(x.target)
     place = sums.gives_mean(m, target.func) if differs and target is not None else None
     if place is not None:
         axes = frozenset(f.world.spread[i] for i in differs)
-        found = Sum(axes, Step(*place, "they are taken of this mean"))
+        gradients = 1 if x.spec.result == derivatives.VALUED else 0 if paired else None
+        found = Sum(axes, gradients, Step(*place, "they are taken of this mean"))
         SUMS.put(f, {**(SUMS.of(f) or {}), transformed.at: found})
+
+
+def _differentiated(transformed: Transformed) -> int | None:
+    """The position of the argument that a derivative is taken by, if that is one."""
+    by = transformed.x.options.get("argnums")
+    number = 0 if by is None else by.const if type(by) is Py else None
+    return number if type(number) is int and 0 <= number < len(transformed.arrived.pos) else None
 
 
 def averaged(m: Machine, f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[int, Sum]]:
@@ -81,9 +92,8 @@ def averaged(m: Machine, f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[i
 def _is_over(m: Machine, f: Frame, call: ir.Call, found: Sum) -> bool:
     """Whether a call averages over axes that the gradients are a sum over: it names one, or there is no other."""
     named = derivatives.argument(call, 1, "axis_name")
-    values = [paths.peek(m, f, part) or part for part in _parts(named)] if named is not None else []
-    texts = {getattr(value, "value", getattr(value, "const", None)) for value in values}
-    return not found.axes.isdisjoint(texts) or found.axes.issuperset(f.world.spread)
+    over = {paths.constant(m, f, part) for part in sums.parts_of(named)} if named is not None else set()
+    return not found.axes.isdisjoint(over) or found.axes.issuperset(f.world.spread)
 
 
 def _held(f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[str, int]]:
@@ -91,36 +101,31 @@ def _held(f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[str, int]]:
     for part in f.fn.parts if f.fn is not None else ():
         if type(part) is not ir.Assign or type(part.value) is not ir.Call or part.value.at not in known:
             continue
-        target = part.targets[0]
-        if type(target) is ir.Tuple and target.elts:
-            target = target.elts[-1] if _gives_value(f, part.value) else target.elts[0]
-        others = derivatives.bindings(f.fn, target.id) if type(target) is ir.Name else []
-        if type(target) is ir.Name and all(one is part or _names_itself(one, target.id) for one in others):
-            yield target.id, part.value.at
+        name = _name_at(part.targets[0], known[part.value.at].place)
+        if name and all(one is part or _names_itself(one, name) for one in derivatives.bindings(f.fn, name)):
+            yield name, part.value.at
 
 
-def _gives_value(f: Frame, call: ir.Call) -> bool:
-    made = derivatives.written(f.fn, call.func)
-    return last_name(made.func if type(made) is ir.Call else call.func).endswith(derivatives.VALUED)
+def _name_at(target: ir.Expr, place: int | None) -> str:
+    """The variable that is set, or the one in a place of several; "" if that is something else."""
+    if type(target) is ir.Tuple and place is not None and place < len(target.elts):
+        target = target.elts[place]
+    return target.id if type(target) is ir.Name else ""
 
 
 def _names_itself(node: ir.Assign, name: str) -> bool:
     """Whether a variable is only set to what a call makes of it: ``grads = pmean(grads)``."""
     if type(node.value) is not ir.Call:
         return False
-    given = [part for arg in node.value.args for part in _parts(arg.value)]
+    given = [part for arg in node.value.args for part in sums.parts_of(arg.value)]
     return any(type(part) is ir.Name and part.id == name for part in given)
-
-
-def _parts(node: ir.Expr) -> list[ir.Expr]:
-    return list(node.elts) if isinstance(node, (ir.Tuple, ir.List)) else [node]
 
 
 def _averages(m: Machine, f: Frame, call: ir.Call, depth: int = _CALLS) -> list[ir.Expr]:
     """What a call averages: by itself, by what it maps over a tree, or by a function of the project that does only this."""
     dotted, given = paths.dotted(m, f, call.func), [arg.value for arg in call.args]
     if dotted == ratios.MEAN and given:
-        return _parts(given[0])
+        return sums.parts_of(given[0])
     if dotted in lexicon().arrays.pure_maps and len(given) > 1:
         return given[1:] if _is_average(m, f, given[0]) else []
     return [] if dotted or not depth else _averaged_by_helper(m, f, call, depth)
@@ -135,7 +140,7 @@ def _averaged_by_helper(m: Machine, f: Frame, call: ir.Call, depth: int) -> list
     inside = Frame(helper.fn.module, helper.scope, HOST, fn=helper.fn)
     names = {part.id for part in _averages(m, inside, returned, depth - 1) if type(part) is ir.Name}
     given = by_parameter(call, helper.fn.node.params)
-    return [part for name, node in given if name in names for part in _parts(node)]
+    return [part for name, node in given if name in names for part in sums.parts_of(node)]
 
 
 def _is_average(m: Machine, f: Frame, node: ir.Expr) -> bool:

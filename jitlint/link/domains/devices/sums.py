@@ -42,12 +42,13 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     added = derivatives.argument(call, 0, "x")
     if call is None or added is None or f.fn is None or not f.world.axes or f.world.excused:
         return
-    found = next(filter(None, (_mean(m, f, node, call) for node in _parts_of(added))), None)
+    found = next(filter(None, (_mean(m, f, node, call) for node in parts_of(added))), None)
     if found is not None and not is_divided(f, f.fn, call):
         m.emit(f, SummedMeans, call.at, None, Confidence.LIKELY, what=found.what, also=(found.step,))
 
 
-def _parts_of(node: ir.Expr) -> list[ir.Expr]:
+def parts_of(node: ir.Expr) -> list[ir.Expr]:
+    """What a tuple, a list or a dict is written with; another expression alone."""
     if isinstance(node, (ir.Tuple, ir.List)):
         return list(node.elts)
     return list(node.values) if type(node) is ir.Dict else [node]

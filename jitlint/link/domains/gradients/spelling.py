@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.link.tables.ir_walk import bound_names, last_name, path_text, same_text
+from jitlint.link.tables.ir_walk import bound_names, last_name, path_text, same_text, written_out
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -103,7 +103,7 @@ def each_set(parts: Sequence[ir.Node], name: str) -> list[ir.Node]:
     found: list[ir.Node] = []
     for statement, value in _assigned(parts, name):
         if type(statement) is ir.AugAssign:
-            value = ir.BinOp(statement.at, statement.op, statement.target, statement.value)
+            value = written_out(statement)
         if value is None:
             return []
         found.append(value)

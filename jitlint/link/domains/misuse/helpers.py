@@ -181,9 +181,8 @@ def _is_quiet_part(known: _Known, part: ir.Node) -> bool:
     if isinstance(part, (ir.AnnAssign, ir.AugAssign)):
         return _is_own(known, part.target)
     if type(part) is ir.ExprStmt and type(part.value) is ir.Call and type(part.value.func) is ir.Attr:
-        return (
-            part.value.func.name in _FILLS
-        )  # what is called and not kept is called for what it does: `x.delete()`
+        # what is called and not kept is called for what it does: `x.delete()`
+        return part.value.func.name in _FILLS
     return not isinstance(part, _STATEMENTS) or isinstance(part, _QUIET)
 
 

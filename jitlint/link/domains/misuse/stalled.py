@@ -41,7 +41,7 @@ def check(m: Machine, f: Frame, node: ir.BinOp, operands: tuple[Value, Value]) -
     if node.op not in ("+", "-") or f.fn is None:
         return
     dtypes = [narrow_dtype(value) for value in operands]
-    if not any(dtypes) and not any(map(_before_cast, _factors(node))):
+    if not any(dtypes) and not _may_be_widened(node, operands[0]):
         return
     widened = not any(dtypes) or any(
         type(value) is Arr and not dtype for value, dtype in zip(operands, dtypes)
@@ -84,6 +84,11 @@ def _averages(m: Machine, f: Frame, node: ir.BinOp) -> Iterator[_Average]:
         dtype = narrow_dtype(paths.peek(m, f, _before_cast(kept) or kept))
         if dtype and share is not None:
             yield dtype, share
+
+
+def _may_be_widened(node: ir.BinOp, left: Value) -> bool:
+    """Whether a part of a sum of arrays is cast, as 16 bits may be that are computed with in 32."""
+    return type(left) is Arr and any(map(_before_cast, _factors(node)))
 
 
 def _factors(node: ir.BinOp) -> list[ir.Expr]:

@@ -18,7 +18,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import bound_by, last_name
+from jitlint.link.tables.ir_walk import bound_by, last_name, written_out
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -155,7 +155,7 @@ class _Reader:
         for part in self._f.fn.parts if self._f.fn is not None else ():
             if name in bound_by(part):
                 if type(part) is ir.AugAssign:
-                    yield ir.BinOp(part.at, part.op, part.target, part.value)
+                    yield written_out(part)
                 elif isinstance(part, (ir.Assign, ir.AnnAssign, ir.Walrus)) and part.value is not None:
                     yield part.value
 

@@ -49,9 +49,6 @@ _MOST: Final = 3
 """So many fields are named."""
 
 
-_AGAIN: Final = "unflatten"
-
-
 class States(Domain[Places]):
     """Follows what functions make of a class: for the first time, or out of an object of that class."""
 
@@ -72,8 +69,8 @@ class States(Domain[Places]):
         self._root = fn
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
-        """An object is made, with new contents perhaps; who puts it together again for JAX makes none that is the first."""
-        if isinstance(value, (Inst, Tup)) and not (f.fn is not None and f.fn.name.endswith(_AGAIN)):
+        """An object is made, with new contents perhaps."""
+        if isinstance(value, (Inst, Tup)):
             _remember(f, value, (f, at))
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:

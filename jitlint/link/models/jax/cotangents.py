@@ -48,11 +48,8 @@ def _container(value: Value) -> str:
     if type(value) is Seq:
         return f"a list of {len(value.items)}" if value.kind == "list" and value.items is not None else ""
     if type(value) is Map and value.rest is None and all(type(key) is str for key in value.entries):
-        return (
-            f"a dict of {', '.join(f'`{key}`' for key in sorted(value.entries))}"
-            if value.entries
-            else "an empty dict"
-        )
+        names = ", ".join(f"`{key}`" for key in sorted(value.entries))
+        return f"a dict of {names}" if names else "an empty dict"
     return ""
 
 

@@ -39,7 +39,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import OWN, TWICE
 from jitlint.link.models.jax import arity, demands, lacks, mapping
-from jitlint.link.models.jax import cotangents as cotangents_of
+from jitlint.link.models.jax.cotangents import check_form
 from jitlint.link.models.trees import leaf_shapes
 from jitlint.link.tables.ir_walk import inner_functions, last_name, names_read
 from jitlint.link.tables.results import only_returned
@@ -173,7 +173,7 @@ def _run_backwards(
     cotangents = _instead(m, f, at, before, rule, args)
     if asked:
         demands.check_rule(m, f, at, x, "bwd", rule, cotangents, len(primals))
-        if certain and cotangents_of.check_form(m, f, at, x, cotangents, primals):
+        if certain and check_form(m, f, at, x, cotangents, primals):
             return
         _check_shapes(m, f, at, x, cotangents, primals)
         _check_used(m, f, x, rule, cotangents, primals)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from jitlint.infer.changes import is_default, reached
-from jitlint.infer.lattice import join
+from jitlint.infer.changes import give_way, is_default, reached
 from jitlint.infer.values import UNKNOWN, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.values.boxes import with_attributes
@@ -24,8 +23,6 @@ def set_anywhere(inst: Inst, value: Value) -> None:
     held = [pair for info in mro(inst.cls) for pair in info.namespace.items()]
     of_class = {name for name, value in held if is_default(value) and not name.startswith("__")}
     for one in (inst, *reached(inst)):
-        for name, old in one.attrs.items():
-            if old not in (value, UNKNOWN) and is_default(old):
-                one.attrs[name] = join(old, value)
+        give_way(one.attrs, value)
         one.attrs.update(dict.fromkeys(of_class - one.attrs.keys(), UNKNOWN))
         one.open = True
