@@ -275,6 +275,16 @@ class DonatedRead(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LostDonation(Event):
+    """A compiled function is told to take over buffers, and only runs inside of another, ``outer``, which gives none away. name: the
+    argument whose buffers stay, of both."""
+
+    name: str = ""
+    callee: str = ""
+    outer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Capture(Event):
     """Traced code reads a value of the world outside, which becomes a constant. kind: array, state, function, model.
 
@@ -419,6 +429,7 @@ AnyEvent = Union[
     DriftingState,
     UnrolledLoop,
     DonatedRead,
+    LostDonation,
     Capture,
     DroppedUpdate,
     SilentAnswer,

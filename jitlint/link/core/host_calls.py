@@ -117,7 +117,7 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
         call.works = call.works or not _only_hands_back(inner.target)
         call.fills = call.fills or inner.spec.name.startswith(lexicon().timing.filling)
         whole = Args([*before, *args.pos], {**keywords, **args.kw}, args.more, args.kw_more)
-        given = _given_away(inner, whole, result) if _may_donate(inner) and not f.world.eager_jit else {}
+        given = _given_away(inner, whole, result) if may_donate(inner) and not f.world.eager_jit else {}
         if given and call.donated is None:
             notes.users[here] = None
         call.target = describe(inner.target)
@@ -177,7 +177,8 @@ def _function(method: Value | None) -> FuncInfo | None:
     return target.fn if type(target) is Func else None
 
 
-def _may_donate(x: Xform) -> bool:
+def may_donate(x: Xform) -> bool:
+    """Whether a compiled function may take over buffers of what it is given."""
     options = x.options
     return x.spec.name in lexicon().buffers.donors and (
         "donate_argnums" in options or "donate_argnames" in options or "donate" in options
@@ -188,7 +189,7 @@ def _given_away(x: Xform, args: Args, result: Value) -> dict[int | str, bool]:
     """The arguments whose buffers are gone after the call, or nothing when that is not certain."""
     sig = signature(x.target)
     positional = [p.name for p in sig.positional] if sig is not None else []
-    nums, names = _donated(x, positional, len(args.pos))
+    nums, names = donated(x, positional, len(args.pos))
     if args.more is not None or args.kw_more is not None:
         return {}
     found: dict[int | str, Value] = {i: v for i, v in enumerate(args.pos) if i in nums}
@@ -199,7 +200,7 @@ def _given_away(x: Xform, args: Args, result: Value) -> dict[int | str, bool]:
     return {key: type(value) is Arr for key, value in found.items()}
 
 
-def _donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set[str]]:
+def donated(x: Xform, positional: list[str], given: int) -> tuple[set[int], set[str]]:
     """Positions and names; each is inferred from the other only when that is missing, as for static arguments."""
     options = x.options
     whole = options.get("donate")

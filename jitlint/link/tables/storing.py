@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from jitlint.link.tables.ir_walk import path_text
 from jitlint.syntax import ir
@@ -36,3 +36,27 @@ def goes_on(node: ir.Assign, call: ir.Call) -> bool:
     """Whether a statement binds what its call is given, for the next one: ``state = step(state, batch)``."""
     given = {path_text(arg.value) for arg in call.args} - {""}
     return any(path_text(place) in given for target in node.targets for place in places(target))
+
+
+def kept_as_given(params: Sequence[ir.Param], parts: Iterable[ir.Node]) -> Iterator[tuple[ir.Attr, ir.Name]]:
+    """The attributes that a constructor sets to one of its parameters as it is, with the parameter."""
+    own = params[0].name if params else ""
+    names = {param.name for param in params[1:]}
+    for node in parts:
+        for target, value in _pairs(node):
+            mine = type(target) is ir.Attr and type(target.obj) is ir.Name and target.obj.id == own
+            if mine and type(target) is ir.Attr and type(value) is ir.Name and value.id in names:
+                yield target, value
+
+
+def _pairs(node: ir.Node) -> Iterator[tuple[ir.Node, ir.Node | None]]:
+    """What an assignment sets, with what to: ``self.a, self.b = a, b`` is two."""
+    if type(node) is ir.AnnAssign:
+        yield node.target, node.value
+    if type(node) is not ir.Assign or len(node.targets) != 1:
+        return
+    target, value = node.targets[0], node.value
+    if type(target) is ir.Tuple and type(value) is ir.Tuple and len(target.elts) == len(value.elts):
+        yield from zip(target.elts, value.elts)
+    else:
+        yield target, value

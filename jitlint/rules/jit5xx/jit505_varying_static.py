@@ -21,7 +21,7 @@ a class without `__eq__` and `__hash__` is a new value each time, even when noth
 A loop counter, a learning rate, a label with a number in it are such values. A few variants are what static arguments are
 for, but not where they are numbers with a point that the function does nothing but compute with: a temperature, a tolerance.
 There each of them costs a compilation for nothing. `equinox.filter_jit` takes every argument
-that is not an array as static, Python numbers included.
+that is not an array as static, Python numbers included, and every leaf of one: those in the fields of a module too.
 """,
     instead="""\
 Leave out of `static_argnums` what the function only computes with, and give `filter_jit` an array
@@ -73,6 +73,12 @@ def check(event: VaryingArgument) -> Report | None:
         return Report(
             f"`filter_jit` takes the Python number{named} as static, and it is {event.how}: JAX compiles for each value",
             "pass an array instead: `jnp.asarray({expr})`",
+        )
+    if event.problem == "filter-leaf":
+        return Report(
+            f"`filter_jit` takes as static the Python number that is put into{named}, and it is {event.how}: JAX compiles for"
+            " each value",
+            "put an array there, `jnp.asarray(0.5)`, and keep it from the optimiser with `jax.lax.stop_gradient`",
         )
     if event.problem == "metadata":
         return Report(

@@ -123,6 +123,10 @@ _WORDS = {
         "{} one PRNG key for all the modules that it makes: each has parameters of its own, and all begin with the same",
         'split it: `split_rngs={"params": True}`',
     ),
+    "masks": (
+        "{} one PRNG key for the dropout of all its layers: each drops the same elements as the others",
+        'split it: `split_rngs={"params": True, "dropout": True}`',
+    ),
     "split": (
         "{} a PRNG key again that was split before, so its numbers depend on those of the children",
         "draw from the keys that the split returned, and keep one of them for later",

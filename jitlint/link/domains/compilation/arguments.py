@@ -21,6 +21,7 @@ from jitlint.link.domains.compilation.chance import Chance
 from jitlint.link.domains.compilation.computing import is_fraction, only_computes
 from jitlint.link.domains.compilation.identities import new_object
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question
+from jitlint.link.domains.compilation.rebuilt import rebuilt
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import ir_walk
@@ -130,6 +131,8 @@ def _change(log: CompilationLog, q: Question, variation: Variation) -> tuple[str
     if how:
         return how, "fresh"
     how = variation.scalar(q.arg)
+    if not how and q.filter:
+        return rebuilt(variation, q.arg), "filter-leaf"
     if how or not q.static:
         return how, "static" if q.static else "filter"
     return _needlessly(q, variation), "number"

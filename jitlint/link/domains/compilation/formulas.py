@@ -14,7 +14,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Class, Func, Inst, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import by_parameter
+from jitlint.link.tables.ir_walk import by_parameter, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
@@ -86,9 +86,11 @@ def lasting(name: str, args: Sequence[ir.Expr]) -> Sequence[ir.Expr]:
 
 
 def _is_gradual(node: ir.Node | None) -> bool:
-    """Whether a number that changes takes small steps: held at a bound, it still takes many values before."""
-    if type(node) is not ir.BinOp:
-        return False
+    """Whether a number that changes takes small steps, or decays: held at a bound, it still takes many values before."""
+    if type(node) is ir.Call:
+        return last_name(node.func) == "exp" or any(_is_gradual(arg.value) for arg in node.args)
+    if type(node) is not ir.BinOp or node.op == "**":
+        return type(node) is ir.BinOp
     step = node.right.value if type(node.right) is ir.Const else None
     large = type(step) is not int or step > FEW
     return (node.op == "/" and large) or _is_gradual(node.left) or _is_gradual(node.right)

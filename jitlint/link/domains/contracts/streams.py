@@ -12,15 +12,21 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, KeyReuse
 from jitlint.infer.objects import NOTE, SEEDED
-from jitlint.infer.values import FALSE, TRUE, ExtInst, Map, Py, S, Tup, Value
+from jitlint.infer.values import FALSE, TRUE, Class, ExtInst, Func, Map, Py, S, Tup, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.library_objects import SEVERAL
+from jitlint.link.values.questions.kinds import mro
+from jitlint.syntax import ir
 
 _STREAMS: Final = f"{NOTE}streams"
 _DEFAULT: Final = "default"
 _PARAMS: Final = "params"
+_DROPOUT: Final = "dropout"
+_DROPS: Final = "Dropout"
+_SCAN: Final = ".scan"
 
 
 def heard(m: Machine, f: Frame, library: Library) -> Value | None:
@@ -76,8 +82,25 @@ def lifted(m: Machine, f: Frame, library: Library) -> None:
     if type(axes) is not Map or type(split) is not Map:
         return
     own = axes.entries.get(_PARAMS)
-    if type(own) is Py and type(own.const) is int and split.entries.get(_PARAMS) is FALSE:
-        m.emit(f, KeyReuse, library.at, None, Confidence.LIKELY, api=library.dotted, how="lifted")
+    if type(own) is not Py or type(own.const) is not int:
+        return
+    how = "lifted" if split.entries.get(_PARAMS) is FALSE else ""
+    if not how and split.entries.get(_DROPOUT) is FALSE and library.dotted.endswith(_SCAN):
+        how = "masks" if library.args.pos and _drops(library.args.pos[0]) else ""
+    if how:
+        m.emit(f, KeyReuse, library.at, None, Confidence.LIKELY, api=library.dotted, how=how)
+
+
+def _drops(layer: Value) -> bool:
+    """Whether the methods of a layer drop some of its numbers by chance."""
+    methods = [
+        method
+        for cls in (mro(layer.info) if type(layer) is Class else ())
+        for method in cls.namespace.values()
+        if type(method) is Func
+    ]
+    calls = [part for method in methods for part in method.fn.parts if type(part) is ir.Call]
+    return any(last_name(call.func) == _DROPS for call in calls)
 
 
 def _check(m: Machine, f: Frame, at: int, rngs: Value | None, name: str, api: str) -> None:

@@ -8,8 +8,9 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.grounds import SEEN
 from jitlint.infer.values import Arr, Inst, Tree, Value, Xform, alternatives
 from jitlint.link.domains.donation import check, counted
+from jitlint.link.domains.donation.lost import Lost
 from jitlint.link.domains.donation.walker import Known, Written
-from jitlint.link.engine.domain import Called, Domain, Library
+from jitlint.link.engine.domain import Called, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import pytrees
@@ -33,11 +34,20 @@ class Donation(Domain[None]):
         self.making: set[Written] = set()
         self.optimising: set[Written] = set()
         self.repeating: set[Written] = set()
+        self.lost = Lost()
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A compiled function is called."""
         if not f.world.level:
             counted.check(self.m, f, called)
+
+    def on_transform(self, f: Frame, transformed: Transformed) -> None:
+        """A compiled function is called, perhaps inside of another."""
+        self.lost.entered(f, transformed)
+
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """It has run."""
+        self.lost.left(transformed)
 
     def hears_of(self, dotted: str) -> bool:
         """What may give the very object that it was given, and what certainly gives, or takes, arrays."""
@@ -71,6 +81,7 @@ class Donation(Domain[None]):
         passing = frozenset(place for place, same in self.passing.items() if same)
         known = (frozenset(found) for found in (self.making, self.optimising, self.repeating))
         check.check(self.m, Known(passing, *known))
+        self.lost.check(self.m)
 
 
 def _are_arrays(value: Value) -> bool:

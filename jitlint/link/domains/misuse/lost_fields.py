@@ -17,6 +17,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.storing import kept_as_given
 from jitlint.link.values.questions.kinds import function_of, member
 from jitlint.syntax import ir
 
@@ -92,25 +93,10 @@ def _is_constructed(unflatten: FuncInfo) -> bool:
 
 def _stored(init: FuncInfo) -> Iterator[str]:
     """The attributes that get a parameter with a default as it is."""
-    params = init.node.params
-    optional = {param.name for param in params if param.default is not None}
-    own = params[0].name if params else ""
-    for node in init.parts:
-        for target, value in _pairs(node):
-            mine = type(target) is ir.Attr and type(target.obj) is ir.Name and target.obj.id == own
-            if mine and type(target) is ir.Attr and type(value) is ir.Name and value.id in optional:
-                yield target.name
-
-
-def _pairs(node: ir.Node) -> Iterator[tuple[ir.Node, ir.Node]]:
-    """What an assignment sets, with what to: ``self.a, self.b = a, b`` is two."""
-    if type(node) is not ir.Assign or len(node.targets) != 1:
-        return
-    target, value = node.targets[0], node.value
-    if type(target) is ir.Tuple and type(value) is ir.Tuple and len(target.elts) == len(value.elts):
-        yield from zip(target.elts, value.elts)
-    else:
-        yield target, value
+    optional = {param.name for param in init.node.params if param.default is not None}
+    yield from (
+        kept.name for kept, given in kept_as_given(init.node.params, init.parts) if given.id in optional
+    )
 
 
 def _is_read(info: ClassInfo, name: str) -> bool:

@@ -1,30 +1,37 @@
 """Fields that a static argument is not compared by, and that compiled code reads (layer: ``link``, room ``domains``).
 
 `jax.jit` looks for what it has compiled by the hash of a static argument, and by ``==``: objects that differ only in a field
-with ``compare=False`` are one to it. What it does: finds such fields of dataclasses whose numbers a trace reads, or by whose texts it
-chooses, where the program gives them a value of their own. What it does not: speak of other texts, which are labels, or of functions,
-which may have no better way.
+with ``compare=False``, or in one that neither method of the class mentions, are one to it. What it does: finds such fields whose numbers
+a trace reads, or by whose texts it chooses, where the program gives them a value of their own. What it does not: speak of other texts,
+which are labels, or of functions, which may have no better way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.places import Step
-from jitlint.infer.program import ClassInfo
+from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Arr, ExtInst, Inst, Py, S, Value
 from jitlint.link.engine.domain import Load, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import last_name, written_at
+from jitlint.link.tables.storing import kept_as_given
 from jitlint.link.values.pytrees import NUMBERS
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import function_of, member, mro
 from jitlint.link.values.questions.signatures import signature, static_names
 from jitlint.syntax import ir
+
+_COMPARES: Final = frozenset({"hash", "isinstance", "type", "tuple", "array_equal", "issubclass"})
+"""Calls that look at no more of an object than what they are given."""
+_WHOLE: Final = frozenset({"__dict__", "__slots__"})
+_OF_CLASS: Final = frozenset({"__class__", "__name__", "__qualname__"})
 
 
 class Uncompared:
@@ -65,7 +72,7 @@ class Uncompared:
     def check(self, m: Machine) -> None:
         """Record the fields of which the program makes objects with other values."""
         for (_, name), (cls, api, step) in self.read.items():
-            at = written_at(cls.module.tree.body, cls.qualname, name)
+            at = written_at(cls.module.tree.body, cls.qualname, name) or _set_at(cls, name)
             if at and _is_given(m, cls, name):
                 frame = Frame(cls.module, cls.module.scope, HOST, ground="jit")
                 m.emit(
@@ -74,18 +81,62 @@ class Uncompared:
                 )  # fmt: skip
 
 
+def _set_at(cls: ClassInfo, name: str) -> int:
+    """Where the constructor of a class sets an attribute to what it is given, 0 if it does not."""
+    init = function_of(member(cls, "__init__"))
+    return (
+        next((kept.at for kept, _ in kept_as_given(init.node.params, init.parts) if kept.name == name), 0)
+        if init is not None
+        else 0
+    )
+
+
 def _has_more(value: Value) -> bool:
     """Whether ``==`` does not look at all fields of an object."""
     return type(value) is Inst and next(_left_out(value.cls), None) is not None
 
 
 def _left_out(info: ClassInfo) -> Iterator[tuple[ClassInfo, str]]:
-    """The fields of a dataclass, with the class that declares each, that ``==`` leaves out."""
-    for cls in mro(info) if info.shape == "dataclass" and not info.extern else ():
+    """The fields of a class, with the class that declares each, that ``==`` leaves out."""
+    if info.extern:
+        return
+    compared = function_of(member(info, "__eq__"))
+    if compared is not None:
+        yield from _unmentioned(info, compared)
+        return
+    for cls in mro(info) if info.shape == "dataclass" else ():
         for name, (_, default) in cls.fields.items():
             compare = default.attrs.get("compare") if type(default) is ExtInst else None
             if type(compare) is Py and compare.const is False:
                 yield cls, name
+
+
+def _unmentioned(info: ClassInfo, compared: FuncInfo) -> Iterator[tuple[ClassInfo, str]]:
+    """What a constructor stores of its parameters, or a class declares, and the methods that compare its objects do not mention."""
+    hashed, init = (function_of(member(info, name)) for name in ("__hash__", "__init__"))
+    said = _mentioned(info, [compared, hashed]) if hashed is not None else frozenset()
+    if not said:
+        return
+    if init is not None:
+        stored = [(info, kept.name) for kept, _ in kept_as_given(init.node.params, init.parts)]
+    else:
+        stored = [(cls, name) for cls in mro(info) if cls.shape == "dataclass" for name in cls.fields]
+    yield from ((cls, name) for cls, name in stored if name not in said)
+
+
+def _mentioned(info: ClassInfo, waiting: list[FuncInfo]) -> frozenset[str]:
+    """The attributes in methods, and in others of the class that these name; none where something else may look at more."""
+    said, seen = set[str](), list[FuncInfo]()
+    while waiting:
+        fn = waiting.pop()
+        seen.append(fn)
+        said.update(part.name for part in fn.parts if type(part) is ir.Attr)
+        methods = [function_of(member(info, name)) for name in said]
+        waiting += [one for one in methods if one is not None and one not in seen and one not in waiting]
+    calls = (last_name(part.func) for fn in seen for part in fn.parts if type(part) is ir.Call)
+    names = {fn.name for fn in seen}
+    whole = said & _WHOLE or any(name not in _COMPARES | names for name in calls)
+    return frozenset() if whole or said <= names | _OF_CLASS else frozenset(said)
 
 
 def _is_number(value: Value) -> bool:
@@ -115,14 +166,31 @@ def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
         node for module in m.modules.values() if not module.is_test for part in module.code() for node in part
     )
     return any(
-        (
-            type(node) is ir.Call
-            and last_name(node.func) in (cls.name, "replace")
-            and any(arg.name == name and type(arg.value) is not ir.Const for arg in node.args)
-        )
+        (type(node) is ir.Call and last_name(node.func) in (cls.name, "replace") and _gives(node, cls, name))
         or _is_among(node, name)
         for node in code
     )
+
+
+def _gives(call: ir.Call, cls: ClassInfo, name: str) -> bool:
+    """Whether a call says what a field is to be, and it is not written out: ``**{name: value}`` may say it of any."""
+    if any(arg.name == name and type(arg.value) is not ir.Const for arg in call.args):
+        return True
+    if any(
+        arg.star and type(arg.value) is ir.Dict and arg.value.keys and _is_any(arg.value) for arg in call.args
+    ):
+        return True
+    init = function_of(member(cls, "__init__"))
+    names = [param.name for param in init.node.params[1:]] if init is not None else list(cls.fields)
+    by_place = zip(names, call.args) if last_name(call.func) == cls.name else ()
+    return any(
+        known == name and not arg.star and not arg.name and type(arg.value) is not ir.Const
+        for known, arg in by_place
+    )
+
+
+def _is_any(spread: ir.Dict) -> bool:
+    return all(type(key) is ir.Name for key in spread.keys)
 
 
 def _is_among(node: ir.Node, name: str) -> bool:
