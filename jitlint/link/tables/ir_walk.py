@@ -166,4 +166,6 @@ def written_at(body: Sequence[ir.Node], qualname: str, field: str) -> int:
     for part in node.body if node is not None else ():
         if type(part) is ir.AnnAssign and type(part.target) is ir.Name and part.target.id == field:
             return (part.annotation if part.value is None else part.value).at
+        if type(part) is ir.Assign and any(type(one) is ir.Name and one.id == field for one in part.targets):
+            return part.value.at
     return 0

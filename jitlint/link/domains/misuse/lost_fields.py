@@ -1,8 +1,8 @@
 """Attributes of registered pytrees that flattening leaves out (layer: ``link``, room ``domains``).
 
-JAX takes a pytree apart and puts it together again wherever it crosses a transform: what ``tree_flatten`` does not give, the
-constructor makes anew, of its default. What it does: compares what a constructor stores of its parameters with what is
-mentioned on the way. What it does not: speak of attributes that nobody reads, or of classes that flatten all that they have.
+JAX takes a pytree apart and puts it together again wherever it crosses a transform: what ``tree_flatten``, or the function in its place,
+does not give, the constructor makes anew, of its default. What it does: compares what a constructor stores of its parameters with what
+is mentioned on the way, be it in a list of names that the class keeps. What it does not: speak of attributes that nobody reads, or of classes that flatten all that they have.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import TransformMisuse
 from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.values import Bound, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import last_name, path_text, written_at
 from jitlint.link.tables.storing import kept_as_given
+from jitlint.link.values.iteration import known_items
 from jitlint.link.values.questions.kinds import function_of, member
 from jitlint.syntax import ir
 
@@ -27,33 +29,62 @@ _WHOLE: Final = frozenset(
     {"__dict__", "vars", "asdict", "astuple", "getattr", "fields", "super", "copy", "replace"}
 )
 """What stands for all that an object has, or for what somebody else knows."""
+_ASKS: Final = frozenset({"getattr"})
 
 
 def check(m: Machine) -> None:
     """Record attributes that a trip through a transform sets back to their defaults."""
     for info in m.classes:
-        if not info.pytree or info.extern or info.module.is_test:
+        if not info.pytree or (info.extern and info.rebuilt is None) or info.module.is_test:
             continue
-        flatten, unflatten, init = (
-            function_of(member(info, name)) for name in (_FLATTEN, _UNFLATTEN, "__init__")
+        flatten, unflatten = map(
+            _function, info.rebuilt or (member(info, _FLATTEN), member(info, _UNFLATTEN))
         )
+        init = function_of(member(info, "__init__"))
         if flatten is not None and unflatten is not None and init is not None:
             _compare(m, info, flatten, unflatten, init)
+
+
+def _function(value: Value | None) -> FuncInfo | None:
+    return function_of(value.func if type(value) is Bound else value)
 
 
 def _compare(m: Machine, info: ClassInfo, flatten: FuncInfo, unflatten: FuncInfo, init: FuncInfo) -> None:
     said = {*_mentioned(flatten), *_mentioned(unflatten)}
     own = flatten.node.params[0].name if flatten.node.params else ""
-    if said & _WHOLE or _asks_itself(flatten, own) or not _is_constructed(unflatten):
+    listed = _listed(info, flatten, own)
+    names = frozenset[str]() if listed is None else _texts(member(info, listed))
+    whole = said & (_WHOLE - _ASKS if names else _WHOLE)
+    if whole or _asks_itself(flatten, own) or not _is_constructed(info, unflatten):
         return
     for name in _stored(init):
-        if name not in said and _is_read(info, name):
+        if name not in said | names and _is_read(info, name):
             frame = Frame(info.module, info.module.scope, HOST, ground="jit")
             result = next((n for n in reversed(flatten.body) if type(n) is ir.Return), None)
+            at = written_at(info.module.tree.body, info.qualname, listed) if listed is not None else 0
+            where = (info.module.name, info.qualname) if at else (flatten.module.name, flatten.qualname)
             m.emit(
-                frame, TransformMisuse, result.at if result is not None else flatten.node.name_at, None, Confidence.LIKELY,
-                where=(flatten.module.name, flatten.qualname), problem="lost-field", parameter=name, detail=info.name,
+                frame, TransformMisuse, at or (result.at if result is not None else flatten.node.name_at), None, Confidence.LIKELY,
+                where=where, problem="lost-field", parameter=name, detail=info.name,
             )  # fmt: skip
+
+
+def _listed(info: ClassInfo, flatten: FuncInfo, own: str) -> str | None:
+    """The attribute of a class with the names of those that are given, ``tuple(getattr(self, name) for name in self.names)``."""
+    for node in flatten.parts:
+        asked = node.elt if type(node) is ir.Comp and len(node.fors) == 1 else None
+        if type(node) is ir.Comp and type(asked) is ir.Call and last_name(asked.func) in _ASKS:
+            names = node.fors[0].iter
+            if type(names) is ir.Attr and own and path_text(names.obj) in (own, info.name):
+                return names.name
+    return None
+
+
+def _texts(value: Value | None) -> frozenset[str]:
+    """The texts in a tuple or list of nothing else."""
+    items = [const_of(item) for item in known_items(value) or ()] if isinstance(value, (Tup, Seq)) else []
+    texts = frozenset(item for item in items if isinstance(item, str))
+    return texts if len(texts) == len(items) else frozenset()
 
 
 def _mentioned(fn: FuncInfo) -> Iterator[str]:
@@ -70,7 +101,7 @@ def _mentioned(fn: FuncInfo) -> Iterator[str]:
 
 def _asks_itself(fn: FuncInfo, own: str) -> bool:
     """Whether a method hands its object on, or calls another of its methods."""
-    calls = [node for node in fn.parts if type(node) is ir.Call]
+    calls = [node for node in fn.parts if type(node) is ir.Call and last_name(node.func) not in _ASKS]
     return any(
         (type(call.func) is ir.Attr and type(call.func.obj) is ir.Name and call.func.obj.id == own)
         or any(type(arg.value) is ir.Name and arg.value.id == own for arg in call.args)
@@ -78,7 +109,7 @@ def _asks_itself(fn: FuncInfo, own: str) -> bool:
     )
 
 
-def _is_constructed(unflatten: FuncInfo) -> bool:
+def _is_constructed(info: ClassInfo, unflatten: FuncInfo) -> bool:
     """Whether an object is put together again by nothing but its constructor."""
     params = unflatten.node.params
     last = unflatten.body[-1] if unflatten.body else None
@@ -87,7 +118,7 @@ def _is_constructed(unflatten: FuncInfo) -> bool:
         bool(params)
         and type(call) is ir.Call
         and type(call.func) is ir.Name
-        and call.func.id == params[0].name
+        and call.func.id in (params[0].name, info.name)
     )
 
 
