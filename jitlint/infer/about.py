@@ -11,7 +11,8 @@ class About(NamedTuple):
     """around: a constant at or beyond which all numbers of a NumPy array lie, 0 when none is known. padding: the number that
     stands for *nothing* in an array of indices, None when there is none. counted: the greatest of its whole numbers, as a loop
     counts it, None when that is not known. rows: how many there are of them along the first axis, from turn to turn. ragged: an
-    axis is as long as the longest of some sequences. made: the function that has made probabilities of them, or ""."""
+    axis is as long as the longest of some sequences. made: the function that has made probabilities of them, or "". given: which argument
+    of the compiled function around this is, as it was given, counted from 1. grown: which of them was put together with more."""
 
     around: float = 0
     padding: Optional[int] = None
@@ -19,6 +20,8 @@ class About(NamedTuple):
     rows: Optional[Counted] = None
     ragged: bool = False
     made: str = ""
+    given: int = 0
+    grown: int = 0
 
 
 NOTHING: Final = About()
@@ -41,6 +44,8 @@ def joined(left: About, right: About) -> About:
         left.rows if left.rows == right.rows else None,
         left.ragged and right.ragged,
         left.made if left.made == right.made else "",
+        left.given if left.given == right.given else 0,
+        left.grown if left.grown == right.grown else 0,
     )
 
 

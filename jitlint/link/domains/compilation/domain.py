@@ -6,7 +6,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Class, Ext, Func, Value, Xform
-from jitlint.link.domains.compilation import arguments, makers, ragged
+from jitlint.link.domains.compilation import arguments, grown, makers, ragged
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
 from jitlint.link.engine.domain import Activation, Called, Domain, Transformed
 from jitlint.link.engine.frame import Frame
@@ -48,6 +48,11 @@ class Compilation(Domain[None]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A compiled function gets what may have another shape each time."""
         ragged.check(self.log, f, transformed)
+        grown.mark(self.log, f, transformed)
+
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """It may have put one of its arguments together with more."""
+        grown.check(self.log, f, transformed, result)
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller something that it has made itself."""

@@ -84,6 +84,10 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
     first = receiver or (bound[0][1] if bound else None)
     if name in words.probabilities:
         return About(made=name)
+    if short in lexicon().compilation.growing:
+        grown = _grown(parts(first) if isinstance(first, (Seq, Tup)) else [value for _, value in bound[:2]])
+        if grown:
+            return About(grown=grown)
     if short in words.keeps_numbers or short in words.whole_numbers:
         return _handed(short, first)
     if short in words.same_number:
@@ -94,6 +98,12 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
         )
     parameter = words.padding.get(short, "")
     return _padded(next((v for p, v in bound if parameter and p.name == parameter), None))
+
+
+def _grown(items: Sequence[Value]) -> int:
+    """Which argument is among arrays that are put together, as it was given; 0 if none is, or several are."""
+    given = [item.about.given for item in items if type(item) is Arr and item.about.given]
+    return given[0] if len(given) == 1 and len(items) > 1 else 0
 
 
 def _handed(short: str, value: Value | None) -> About:
@@ -122,6 +132,8 @@ def handed_on(short: str, about: About) -> About:
     """What a function that makes no new numbers leaves of what is known: not all of them may be there, or in other rows."""
     words = lexicon().arrays
     loses = short not in words.keeps_all and short not in words.whole_numbers
+    if about.given or about.grown:
+        about = about._replace(given=0, grown=0)
     counts = about.counted is not None or about.rows is not None or about.ragged
     return about._replace(counted=None, rows=None, ragged=False) if counts and loses else about
 

@@ -177,8 +177,8 @@ def sizes(about: About, dims: Dims) -> tuple[Value, ...]:
 def part_of(about: About, index: Sequence[Value], size: int | None) -> About:
     """What is known of a part of an array. size: of its first axis."""
     rows = rows_of(index, size)
-    if about.ragged:
-        about = about._replace(ragged=False)
+    if about.ragged or about.given or about.grown:
+        about = about._replace(ragged=False, given=0, grown=0)
     if about.counted is None and about.rows is None and rows is None:
         return about
     whole = all(_takes_all(part) for part in index)
