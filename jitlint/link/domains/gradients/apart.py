@@ -100,8 +100,7 @@ def spread_arguments(fn: FuncInfo, called: FuncInfo, call: ir.Call) -> Spread:
     args = by_parameter(call, called.node.params)
     kept: list[tuple[str, ir.Node]] = [(name, node) for name, node in args if name and name not in changed]
     found = [(name, _spread(fn.parts, node)) for name, node in kept]
-    roots = lexicon().gradients.roots
-    takes_roots = any(type(part) is ir.Call and last_name(part.func) in roots for part in called.parts)
+    takes_roots = any(map(spelling.is_root, called.parts))
     return Spread([(name, one) for name, one in found if one is not None], kept if takes_roots else [])
 
 

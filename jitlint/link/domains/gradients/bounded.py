@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.gradients import spelling
 from jitlint.link.tables.ir_walk import last_name
@@ -37,7 +36,7 @@ def _guards(fn: FuncInfo, node: ir.Node) -> bool:
 
 def _root(code: spelling.Code, node: ir.Node) -> spelling.Hole | None:
     root = spelling.written(code.parts, node)
-    if type(root) is not ir.Call or last_name(root.func) not in lexicon().gradients.roots or not root.args:
+    if type(root) is not ir.Call or not spelling.is_root(root) or not root.args:
         return None
     under = root.args[0].value
     if not spelling.may_be_zero(code, under):

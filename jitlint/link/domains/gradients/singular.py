@@ -129,7 +129,7 @@ def _zeros(parts: Sequence[ir.Node], node: ir.Node) -> list[ir.Node]:
     found = list(spelling.factors(node))
     for one in tuple(found):
         root = spelling.written(parts, one)
-        if type(root) is ir.Call and last_name(root.func) in lexicon().gradients.roots and root.args:
+        if type(root) is ir.Call and spelling.is_root(root) and root.args:
             found += spelling.factors(root.args[0].value)
     return found
 
@@ -137,19 +137,26 @@ def _zeros(parts: Sequence[ir.Node], node: ir.Node) -> list[ir.Node]:
 def _singular(parts: Sequence[ir.Node], way: ir.Node | None) -> Iterator[tuple[spelling.Hole, list[ir.Node]]]:
     """The operations in an expression that have no derivative at zero, with what must not be zero."""
     for node in computed(way):
-        if type(node) is ir.Call and last_name(node.func) in lexicon().gradients.singular and node.args:
+        if type(node) is ir.Call and _is_singular(node) and node.args:
             zeros = _zeros(parts, node.args[0].value)
             found = spelling.Hole(
                 node.at, last_name(node.func), spelling.in_words(zeros), spelling.names_in(node)
             )
-            is_root = last_name(node.func) in lexicon().gradients.roots
-            yield found, [*zeros, node] if is_root else zeros
+            yield found, [*zeros, node] if spelling.is_root(node) else zeros
         elif type(node) is ir.BinOp and node.op == "/":
             zeros = _zeros(parts, node.right)
             yield spelling.Hole(node.at, "/", spelling.in_words(zeros), spelling.names_in(node)), zeros
         elif type(node) is ir.BinOp and node.op == "**" and _is_steep(spelling.number(node.right)):
             zeros = list(spelling.factors(node.left))
             yield spelling.Hole(node.at, "**", spelling.in_words(zeros), spelling.names_in(node.left)), zeros
+
+
+def _is_singular(node: ir.Call) -> bool:
+    """Whether a function has no derivative at zero."""
+    name = last_name(node.func)
+    return name in lexicon().gradients.singular and (
+        name not in lexicon().gradients.roots or spelling.is_root(node)
+    )
 
 
 def _is_steep(power: float | None) -> bool:

@@ -239,3 +239,13 @@ def names_in(node: ir.Node) -> tuple[ir.Node, ...]:
 def in_words(zeros: Sequence[ir.Node]) -> str:
     """The first, from behind, that can be written as a name."""
     return next((text for text in map(path_text, reversed(zeros)) if text), "")
+
+
+def is_root(node: ir.Node | None) -> bool:
+    """Whether an expression is a root or a length: neither the square of one, nor a sum of absolute values."""
+    if type(node) is not ir.Call or last_name(node.func) not in lexicon().gradients.roots:
+        return False
+    given = {arg.name or i: arg.value for i, arg in enumerate(node.args)}
+    squared, order = given.get("squared"), given.get("ord", given.get(1))
+    whole = squared is not None and not (type(squared) is ir.Const and not squared.value)
+    return not whole and number(order) != 1 and last_name(order) != "inf"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.catalogue.lexicon import lexicon
 from jitlint.link.domains.gradients import spelling
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.syntax import ir
@@ -20,7 +19,7 @@ _EVEN: Final = (2, 4)
 def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     """The root, if a call is one, an even power is taken of it and nothing keeps it away from zero."""
     under = spelling.operand_of(call)
-    if last_name(call.func) not in lexicon().gradients.roots or not under:
+    if not spelling.is_root(call) or not under:
         return None
     squares = [part for part in code.parts if _is_squared(code, part, call)]
     if not squares or _divides(code, squares) or not spelling.may_be_zero(code, under[0]):
