@@ -9,6 +9,7 @@ from jitlint.infer.lattice import join
 from jitlint.infer.objects import seen_as
 from jitlint.infer.program import ClassInfo, ModuleInfo
 from jitlint.infer.values import (
+    FLOAT,
     INT,
     NONE,
     STR,
@@ -252,6 +253,8 @@ def _field(m: Machine, info: ClassInfo, name: str, depth: int) -> Value:
     value = value_of(m, info.scope, annotation, depth)
     if (value is None or value is UNKNOWN) and default is not None and is_initialiser(default):
         return default  # whichever is given instead is called alike
+    if type(value) is Arr and may_be_python(m, info.scope, annotation):
+        return join(value, FLOAT)
     return value if value is not None else UNKNOWN
 
 
