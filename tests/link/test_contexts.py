@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jitlint.infer.events import Truth
+from jitlint.infer.events import ApiMisuse, Truth
 from jitlint.link.engine import budgets
 from tests.link.sources import run, run_all
 
@@ -301,3 +301,34 @@ def positive(x):
 jit(Box(positive).value)(1.0)
 """
     assert [e.place.function for e in run(source).events if isinstance(e, Truth)] == ["positive"]
+
+
+@pytest.mark.parametrize(("size", "found"), [("3", 0), ("0", 1)])
+def test_a_constructor_that_is_left_out_may_have_set_its_attributes(size: str, found: int) -> None:
+    """Beyond all contexts, a method that the constructor of the base may put another one in the place of is not taken for itself."""
+    classes = "".join(
+        f"""
+class Env{i}(Env):
+    def __init__(self, config, size):
+        super().__init__(config, size)
+        self.number = {i}
+
+    def reset(self, keys):
+        return jax.random.normal(keys)
+"""
+        for i in range(60)
+    )
+    source = f"""
+class Env:
+    def __init__(self, config, size):
+        self.config = config
+        self.size = size
+        if size:
+            self.reset = jax.vmap(self.reset)
+{classes}
+"""
+    calls = "\n".join(
+        f"Env{i}('{i}', {size}).reset(jax.random.split(jax.random.key(0), 3))" for i in range(60)
+    )
+    events = [e for e in run(source + calls).events if isinstance(e, ApiMisuse)]
+    assert bool(events) is bool(found)

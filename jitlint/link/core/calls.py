@@ -278,6 +278,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         return known
     if f.depth >= MAX_STACK:
         _met(m, "depth", func.fn)
+        effects.forget(func.fn, bound)
         return UNKNOWN
     world = f.world
     where = contexts.OUTSIDE
@@ -345,7 +346,7 @@ def _remembered(
 def _left_out(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> Value:
     """What a call gives that is not looked at."""
     _met(m, "calls", fn)
-    effects.forget_missing(bound.values())
+    effects.forget(fn, bound)
     return UNKNOWN
 
 

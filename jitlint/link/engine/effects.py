@@ -12,11 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from jitlint.infer.changes import put_rest, reached, reaching
 from jitlint.infer.lattice import join, joined, seq_element
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
 from jitlint.link.engine import copies
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables.storing import stored
+from jitlint.syntax import ir
 
 Named = dict[Any, Value]
 Way = tuple[object, ...]
@@ -263,17 +266,28 @@ _REACH: Final = 3
 """So many objects deep a call that was left out may have filled something."""
 
 
-def forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
-    """A call of the project that was left out may have filled what its arguments lacked: what was None is not known."""
+def forget(fn: FuncInfo, bound: Named) -> None:
+    """A call of the project was left out: it may have filled what its arguments lacked, where they were None, and has perhaps set
+    the attributes that the function sets of them."""
+    _forget_missing(bound.values())
+    for part in fn.parts:
+        for place in stored(part):
+            owner = bound.get(place.obj.id) if type(place.obj) is ir.Name else None
+            for alt in alternatives(owner) if owner is not None else ():
+                if type(alt) is Inst:
+                    alt.attrs[place.name] = UNKNOWN
+
+
+def _forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
     for value in values:
         for alt in alternatives(value):
             if type(alt) is Inst and depth:
                 alt.attrs.update({name: UNKNOWN for name, held in alt.attrs.items() if held is NONE})
-                forget_missing(alt.attrs.values(), depth - 1)
+                _forget_missing(alt.attrs.values(), depth - 1)
             elif type(alt) is Bound:
-                forget_missing([alt.recv], depth)
+                _forget_missing([alt.recv], depth)
             elif type(alt) is Partial:
-                forget_missing(alt.args, depth)
+                _forget_missing(alt.args, depth)
 
 
 def _put(target: Named, contents: Named, strong: bool, whole: bool) -> None:
