@@ -144,7 +144,7 @@ def _call(m: Machine, f: Frame, node: ir.Call) -> Value:
         return calls.make_super(m, f, [evaluate(m, f, a.value) for a in node.args])
     args = arguments(m, f, node.args)
     result = calls.call_each_way(m, f, node.at, func, args)
-    if not f.world.level and type(func) in host_calls.NOTED:
+    if not f.world.level and host_calls.is_noted(func):
         host_calls.note(m, f, node, func, args, result)
     by_name = _gives_names(args)
     if by_name or not f.world.level:

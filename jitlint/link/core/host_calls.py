@@ -37,13 +37,13 @@ from jitlint.infer.values import (
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import names_read, nodes
+from jitlint.link.values.library_objects import APPLIED, COMPILED
 from jitlint.link.values.questions import signatures
 from jitlint.link.values.questions.kinds import constant_strings, find_method
 from jitlint.link.values.questions.signatures import Signature, describe, signature
 from jitlint.syntax import ir
 
-NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
-"""Types of callee that `note` wants to see."""
+_NOTED: Final = frozenset({Xform, Func, Bound, Partial, Union, Inst})
 
 _MOST_LAYERS: Final = 20
 
@@ -53,6 +53,11 @@ _WORK: Final = (ir.Call, ir.BinOp, ir.Compare, ir.UnaryOp, ir.Comp, ir.Sub, ir.A
 
 _HOST_DATA: Final = Arr(0, host=True)
 """What a host iterator gives, as far as donation goes: JAX copies it to the device, and gives the copy away."""
+
+
+def is_noted(callee: Value) -> bool:
+    """Whether `note` wants to see a call of something."""
+    return type(callee) in _NOTED or (type(callee) is ExtInst and callee.dotted == COMPILED)
 
 
 def note(m: Machine, f: Frame, node: ir.Call, callee: Value, args: Args, result: Value) -> None:
@@ -110,7 +115,12 @@ def _note_one(notes: HostCalls, f: Frame, call: HostCall, callee: Value, args: A
     inner, before, keywords = _innermost(callee)
     call.shift = len(before)
     here = (f.module.name, f.fn)
-    if type(inner) is Func:
+    ahead = inner.attrs.get(APPLIED) if type(inner) is ExtInst and inner.dotted == COMPILED else None
+    if type(ahead) is Xform:
+        call.works = call.works or not _only_hands_back(ahead.target)
+        call.target = describe(ahead.target)
+        call.note_jitted(None, {})
+    elif type(inner) is Func:
         call.functions[inner.fn] = None
         notes.callers.setdefault(inner.fn.id, {})[here] = None
     elif type(inner) is Xform and inner.spec.modes and not inner.spec.custom:

@@ -33,6 +33,13 @@ COPIES: Final = "$copies parameters"
 SEVERAL: Final = "$perhaps several"
 """The attribute in which streams of keys remember that they may have been made of several keys each."""
 
+LOWERED: Final = "jax.stages.Lowered"
+COMPILED: Final = "jax.stages.Compiled"
+"""What `jitted.lower(x)` gives, and what its `compile()` does: a program that is there before it is called."""
+
+APPLIED: Final = "$applied"
+"""Where these keep the transformed function."""
+
 INITIALISERS: Final = "jax.nn.initializers."
 """Functions that give functions, which draw from their first argument."""
 

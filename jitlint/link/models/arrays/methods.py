@@ -41,7 +41,7 @@ from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, sha
 from jitlint.link.models.jax import train_states
 from jitlint.link.models.python import command_lines, containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
-from jitlint.link.values.library_objects import COLLECTION, VARIABLE
+from jitlint.link.values.library_objects import APPLIED, COLLECTION, COMPILED, LOWERED, VARIABLE
 from jitlint.link.values.questions import about, colliding, cutting, outside, padded
 from jitlint.link.values.questions.kinds import find_method
 
@@ -215,7 +215,7 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
         looking = scopes.in_world(f, f.world, f.steps, confidence=f.confidence)  # nothing is drawn yet
         looking.token = f.token
         evaluator.call(m, looking, at, x, args)
-        return ExtInst("jax.stages.Lowered")
+        return ExtInst(LOWERED, {APPLIED: x} if name != "eval_shape" else None)
     return UNKNOWN
 
 
@@ -318,6 +318,8 @@ def _library_object(m: Machine, f: Frame, at: int, obj: ExtInst, name: str, args
         return dispatch.register(m, f, at, Args([obj, *args.pos])) if name == "register" else UNKNOWN
     if obj.dotted == command_lines.PARSER:
         return command_lines.method(m, f, at, obj, name, args)
+    if obj.dotted == LOWERED and name in ("lower", "compile"):
+        return obj if name == "lower" else ExtInst(COMPILED, obj.attrs)
     m.domains.on_library(f, at, f"{obj.dotted}.{name}", args, owner=obj)
     if obj.dotted in lexicon().arrays.generators:
         return _draw(m, f, at, name, args)
