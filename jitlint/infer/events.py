@@ -285,6 +285,14 @@ class LostDonation(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedTransfer(Event):
+    """An array of NumPy, or several in one argument, is copied to the device at every call. name: of the argument; count: of elements."""
+
+    name: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Capture(Event):
     """Traced code reads a value of the world outside, which becomes a constant. kind: array, state, function, model.
 
@@ -430,6 +438,7 @@ AnyEvent = Union[
     UnrolledLoop,
     DonatedRead,
     LostDonation,
+    RepeatedTransfer,
     Capture,
     DroppedUpdate,
     SilentAnswer,

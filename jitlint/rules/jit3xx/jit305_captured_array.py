@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import BakesConstant
+from jitlint.base.outcome import Advisory, BakesConstant
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import Capture
 
@@ -17,7 +17,8 @@ An array that a traced function does not get as an argument is copied into the c
 Rebinding the name, or changing a NumPy buffer in place, has no effect on what is compiled already, until an argument
 of a new shape makes JAX trace again: the answers then depend on the history of calls.
 
-A very large array that is captured makes compilation slow, and the program holds a copy of its own (told as info).
+A very large array that is captured makes compilation slow, and the program holds a copy of its own: told as info from a million
+elements on, and as a warning from four million.
 """,
     instead="""\
 Pass the array as an argument:
@@ -55,9 +56,14 @@ board[0] = 1.0
 evaluate(1.0, board)
 """,
     outcome=BakesConstant(),
+    cases={"large": Advisory("the results are the same: the program is only larger, and slower to compile")},
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html#pure-functions",
 )
+
+
+_HUGE = 4_000_000
+"""Elements, 16 MB of 32-bit numbers, that nobody wants to have in a program."""
 
 
 @RULE.on(Capture)
@@ -69,7 +75,8 @@ def check(event: Capture) -> Report | None:
         return Report(
             f"`{{expr}}` has {event.size:,} elements, and they become constants of the compiled program",
             "pass the array to the traced function as an argument",
-            Severity.INFO,
+            None if event.size >= _HUGE else Severity.INFO,
+            case="large",
         )
     who = f"`{event.writer}` changes it" if event.writer else "it is changed"
     return Report(

@@ -34,7 +34,7 @@ from jitlint.infer.values import (
 )
 from jitlint.link.domains.captures.handed import Seen, left_behind
 from jitlint.link.domains.captures.log import ANY, Call, Entry, Load, Log, Remade, Side, Write
-from jitlint.link.domains.captures.size import LARGE, elements
+from jitlint.link.domains.captures.size import elements
 from jitlint.link.domains.captures.syntax import (
     GLOBAL,
     LOCAL,
@@ -52,6 +52,7 @@ from jitlint.link.domains.captures.syntax import (
 from jitlint.link.domains.captures.turns import is_of_the_turn
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import ir_walk, naming
+from jitlint.link.values.questions import extent
 from jitlint.link.values.questions.kinds import is_thread_local, mro
 from jitlint.syntax import ir
 
@@ -133,17 +134,17 @@ def _sides(log: list[Entry]) -> dict[int, tuple[tuple[int, int], ...]]:
 
 
 def _large(m: Machine, log: list[Entry]) -> None:
-    """Record the first read of every huge array of a module that staged functions copy into their programs."""
+    """Record the first read of every huge array that staged functions copy into their programs."""
     modules = {id(info.scope): info for info in m.modules.values()}
     seen: set[tuple[int, object]] = set()
     for entry in log:
         for place, load in entry.loads.items() if type(entry) is Call else ():
-            info = modules.get(place[1])
-            if info is None or type(load.value) is not Arr or (place[1], place[2]) in seen:
+            if type(load.value) is not Arr or load.value.modes or (place[1], place[2]) in seen:
                 continue
             seen.add((place[1], place[2]))
-            size = elements(info, str(load.key))
-            if size >= LARGE:
+            info = modules.get(place[1])
+            size = extent.elements(load.value) or (elements(info, str(load.key)) if info is not None else 0)
+            if size >= extent.LARGE and load.kind in ("name", "attr"):
                 event = Capture(_place(load), kind="array", problem="large", size=size)
                 m.sink.add((Capture, "large", load.module, load.at), event)
 

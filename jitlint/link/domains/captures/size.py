@@ -1,21 +1,17 @@
 """How many elements a captured array has, as far as the text of its making tells (layer: ``link``, room ``domains``).
 
-Arrays of the domain have no sizes. A module's variable that is bound once, to a call that makes an array of a constant
-shape, has a known one all the same.
+The sizes of an array's axes are known where the program follows from constants to them. A module's variable that is bound once, to a
+call that makes an array of a constant shape, has a known one all the same.
 """
 
 from __future__ import annotations
 
 from math import prod
-from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import Ext, Py, Value, const_of
 from jitlint.syntax import ir
-
-LARGE: Final = 1_000_000
-"""Elements from which on a constant is worth a word: 4 MB of 32-bit numbers in the program's text."""
 
 
 def elements(info: ModuleInfo, name: str) -> int:

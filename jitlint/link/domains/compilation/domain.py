@@ -6,7 +6,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Class, Ext, Func, Value, Xform
-from jitlint.link.domains.compilation import arguments, grown, makers, ragged
+from jitlint.link.domains.compilation import arguments, grown, makers, ragged, transfers
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
 from jitlint.link.engine.domain import Activation, Called, Domain, Transformed
 from jitlint.link.engine.frame import Frame
@@ -49,6 +49,7 @@ class Compilation(Domain[None]):
         """A compiled function gets what may have another shape each time."""
         ragged.check(self.log, f, transformed)
         grown.mark(self.log, f, transformed)
+        transfers.check(self.log, f, transformed)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """It may have put one of its arguments together with more."""
@@ -62,3 +63,4 @@ class Compilation(Domain[None]):
         """What depends on how often functions run."""
         makers.finish(self.log)
         arguments.finish(self.log)
+        transfers.finish(self.log)

@@ -12,24 +12,23 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import VaryingArgument
-from jitlint.infer.lattice import parts
-from jitlint.infer.values import Arr, S, Tup, Value, alternatives
+from jitlint.infer.values import S, Tup, Value
 from jitlint.link.domains.compilation.log import CompilationLog
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import path_text
+from jitlint.link.values.questions.extent import arrays
 from jitlint.syntax import ir
 
-_DEPTH: Final = 6
 _HOW: Final = "put together with more by the function itself, so that it grows at every turn"
 
 
 def mark(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
     """A compiled function is about to run on what its statement replaces."""
     for number, value, _ in _replaced(log, f, transformed, transformed.arrived.pos):
-        for array in _arrays(value):
+        for array in arrays(value):
             if array.modes & S:
                 array.about = array.about._replace(given=number)
 
@@ -42,7 +41,7 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value
         if (
             part is not None
             and key not in log.done
-            and any(array.about.grown == number for array in _arrays(part))
+            and any(array.about.grown == number for array in arrays(part))
         ):
             log.done.add(key)
             call = log.m.texts.table(f).calls[transformed.at]
@@ -51,16 +50,6 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value
                 f, VaryingArgument, arg.at, None, Confidence.LIKELY, problem="shape", parameter=path_text(arg), how=_HOW
             )  # fmt: skip
             return
-
-
-def _arrays(value: Value, depth: int = _DEPTH) -> Iterator[Arr]:
-    """The arrays in a value, those in lists of any length among them."""
-    for alt in alternatives(value):
-        if type(alt) is Arr:
-            yield alt
-        elif depth:
-            for part in parts(alt):
-                yield from _arrays(part, depth - 1)
 
 
 def _replaced(

@@ -39,6 +39,8 @@ class Lost:
         if x.spec.name not in lexicon().buffers.donors:
             return
         if not f.world.level:
+            if (f.module.name, transformed.at) == x.site:
+                return  # it runs on its own, and nobody calls it
             self.direct.setdefault(x.site, set()).add(_functions(f))
             target = signature(x.target)
             self.compiled |= {target.func.fn.id} if target is not None else set()

@@ -1,0 +1,107 @@
+"""NumPy arrays that go to the device again and again (layer: ``link``, room ``domains``).
+
+What it does: finds large arrays of NumPy that stay what they are while a loop hands them to a compiled function: each call copies
+them. What it does not: speak of what a turn makes for itself, which has to be sent, or of arrays of which the sizes are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import RepeatedTransfer
+from jitlint.infer.values import Inst, S, Value
+from jitlint.link.domains.compilation import runs
+from jitlint.link.domains.compilation.log import CompilationLog
+from jitlint.link.engine import scopes
+from jitlint.link.engine.domain import Transformed
+from jitlint.link.engine.frame import Frame
+from jitlint.link.tables.ir_walk import bound_by, nodes, path_text
+from jitlint.link.tables.storing import stored
+from jitlint.link.values.questions.extent import LARGE, arrays, elements
+from jitlint.link.values.questions.kinds import function_of, mro
+from jitlint.syntax import ir
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Such an argument. count: of elements. turns: a loop is around the call itself."""
+
+    frame: Frame
+    confidence: Confidence
+    at: int
+    name: str
+    count: int
+    turns: bool
+
+
+def check(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
+    """A compiled function is called by the host."""
+    compiles = transformed.x.spec.name in lexicon().buffers.donors and transformed.inner.world.here & S
+    if f.world.level or f.module.is_test or not compiles:
+        return
+    call = log.m.texts.table(f).calls.get(transformed.at)
+    if call is None or any(arg.star for arg in call.args):
+        return
+    for node, value in _given(call, transformed):
+        count = sum(elements(array) for array in arrays(value) if array.host and not array.modes)
+        name = path_text(node)
+        if count >= LARGE and name and _stays(f, node):
+            sent = Sent(f, f.confidence, node.at, name, count, bool(f.loops))
+            log.sent.setdefault((f.module.name, node.at), sent)
+
+
+def _given(call: ir.Call, transformed: Transformed) -> Iterator[tuple[ir.Expr, Value]]:
+    """What is written for each argument, with its value."""
+    args = transformed.args
+    by_place = [arg.value for arg in call.args if arg.name is None]
+    if len(by_place) == len(args.pos):
+        yield from zip(by_place, args.pos)
+    yield from ((arg.value, args.kw[arg.name]) for arg in call.args if arg.name in args.kw)
+
+
+def _stays(f: Frame, node: ir.Expr) -> bool:
+    """Whether an array is the same one whenever the call is made again."""
+    body = f.loops[-1] if f.loops else None
+    root = node
+    while type(root) is ir.Attr:
+        root = root.obj
+    if type(root) is not ir.Name:
+        return False
+    if body is not None:
+        bound = {name for part in nodes(body) for name in bound_by(part)}
+    else:
+        bound = set(f.fn.node.local_names) if f.fn is not None and type(node) is ir.Name else set()
+    if root.id in bound or (body is None and type(node) is ir.Name and _is_parameter(f, node.id)):
+        return False
+    return type(node) is ir.Name or (type(node) is ir.Attr and _is_kept(f, root.id, node))
+
+
+def _is_parameter(f: Frame, name: str) -> bool:
+    return f.fn is not None and any(param.name == name for param in f.fn.node.params)
+
+
+def _is_kept(f: Frame, owner: str, node: ir.Attr) -> bool:
+    """Whether nothing but the constructor of an object sets the attribute."""
+    value = scopes.lookup(f, owner)
+    if type(value) is not Inst or type(node.obj) is not ir.Name:
+        return False
+    methods = [function_of(method) for cls in mro(value.cls) for method in cls.namespace.values()]
+    others = [fn for fn in methods if fn is not None and fn.name not in lexicon().buffers.making]
+    return not any(place.name == node.name for fn in others for part in fn.parts for place in stored(part))
+
+
+def finish(log: CompilationLog) -> None:
+    """Record those of calls that are made many times."""
+    for sent in log.sent.values():
+        f = sent.frame
+        many = None if sent.turns else runs.runs_many(log, f.fn)
+        if not sent.turns and (many is None or many.site is None):
+            continue
+        f.confidence = sent.confidence
+        log.m.emit(
+            f, RepeatedTransfer, sent.at, None, Confidence.LIKELY, name=sent.name, count=sent.count,
+            also=many.also if many is not None else (),
+        )  # fmt: skip
