@@ -66,6 +66,7 @@ from jitlint.link.values.questions.signatures import (
     static_names,
 )
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 CALLED: Final = "and called here"
 RUN: Final = "runs under"
@@ -90,13 +91,28 @@ def apply(m: Machine, f: Frame, at: int, spec: Wrap, args: Args) -> Value:
         # what is not known may say how arguments and results are mapped
         named = {spec.axes: UNKNOWN, **({spec.results: UNKNOWN} if spec.results else {}), **named}
     out: Value | None = None
-    for alt in alternatives(target):
-        one = _make(m, f, at, spec, alt, named)
+    alts = alternatives(target)
+    fits = len(alts) == 1 or _are_written(m, f, at)
+    for alt in alts:
+        one = _make(m, f, at, spec, alt, named, fits)
         out = one if out is None else join(out, one)
     return out if out is not None else UNKNOWN
 
 
-def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value]) -> Value:
+def _are_written(m: Machine, f: Frame, at: int) -> bool:
+    """Whether the options stand in the call as they are: what it is told by variables may be meant for another function."""
+    call = m.texts.table(f).calls.get(at)
+    options = [arg.value for arg in call.args if arg.name] if call is not None else []
+    said = (
+        part for part in below(options) if not isinstance(part, (ir.Const, ir.Tuple, ir.List, ir.UnaryOp))
+    )
+    return call is not None and next(said, None) is None
+
+
+def _make(
+    m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dict[str, Value], fits: bool
+) -> Value:
+    """fits: what the options say of parameters goes with the function."""
     staged = bool(spec.modes & S)
     known = type(target) in operands.FUNCTIONS
     known = known or (bool(spec.axes) and layers.is_layer(target)) or hashed.is_heavy(target)
@@ -114,7 +130,8 @@ def _make(m: Machine, f: Frame, at: int, spec: Wrap, target: Value, options: dic
     m.domains.on_make(f, at, x)
     if not f.world.excused:
         m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence, f.entry))
-    boundaries.check_static_spec(m, f, at, x)
+    if fits:
+        boundaries.check_static_spec(m, f, at, x)
     return x
 
 
