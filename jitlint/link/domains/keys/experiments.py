@@ -18,7 +18,7 @@ from jitlint.syntax.children import below
 
 _SHOWING: Final = frozenset({"print", "info", "debug", "warning", "log", "write"})
 """What is called for nothing but to show something."""
-_NUMBERS: Final = frozenset({"float", "int", "item", "round"})
+NUMBERS: Final = frozenset({"float", "int", "item", "round"})
 """What makes a plain number of a result."""
 
 
@@ -45,7 +45,7 @@ def _is_noted(loop: ir.For, node: ir.Node) -> bool:
         return False
     things = {name.id for name in bound_names([loop.target])}
     inside = {part.id for part in below(node.targets[0].index) if type(part) is ir.Name}
-    return last_name(node.value.func) in _NUMBERS and not things.isdisjoint(inside)
+    return last_name(node.value.func) in NUMBERS and not things.isdisjoint(inside)
 
 
 def _stays(node: ir.Node) -> bool:

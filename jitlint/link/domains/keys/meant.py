@@ -45,6 +45,7 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         or opposites.are_a_pair(parts(f), this, found)
         or _are_compared(f, this, found)
         or _are_labelled(f, this, found)
+        or _are_set_up_alike(f, this, found)
         or _is_only_asserted(f, this)
         or _meet_in_assertion(f, this, found)
     ):
@@ -240,6 +241,25 @@ def _are_labelled(f: Frame, this: Use, found: Use) -> bool:
         places <= {value.at for value in node.values if type(value) is ir.Call}
         and all(type(key) is ir.Const for key in node.keys)
         for node in shown
+    )
+
+
+def _are_set_up_alike(f: Frame, this: Use, found: Use) -> bool:
+    """Whether one procedure runs twice, each time with what is made for it of the same constants: ``train(init(0), a)`` and
+    ``train(init(0), b)``."""
+    one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
+    if one is None or other is None or this.api or found.api or this.site == found.site:
+        return False
+    alike = [arg.value for arg, twin in zip(one.args, other.args) if same_text(arg.value, twin.value)]
+    made = [
+        arg
+        for arg in alike
+        if type(arg) is ir.Call and arg.args and last_name(arg.func) not in lexicon().keys.makers
+    ]
+    return (
+        _applied(f, one.func) == _applied(f, other.func)
+        and any(all(type(given.value) is ir.Const for given in arg.args) for arg in made)
+        and not same_text(one.args, other.args)
     )
 
 

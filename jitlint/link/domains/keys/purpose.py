@@ -155,8 +155,8 @@ def _is_each_alike(k: Ledger, f: Frame, this: Use) -> bool:
     code = meant.parts(f)
     if redone.is_discarded(code, this) or redone.is_another_attempt(code, this):
         return True
-    loop = f.loops[-1] if f.loops else _followed(k, f)
-    if loop is not None and this.api == f"{RANDOM}split":
+    loop = f.loops[-1] if f.loops else (_comprehended(f, this) or _followed(k, f))
+    if loop is not None and _is_drawn(this):
         return compares(k, f, loop) and experiments.keeps_all_inside(loop)
     return not this.api and _is_each_apart(k, f, this, loop)
 
@@ -173,6 +173,18 @@ def _is_comprehended(this: Use, loop: ir.Node) -> bool:
     """Whether the turns are those of a comprehension inside of a loop."""
     inner = [part for part in below(loop) if type(part) is ir.Comp]
     return any(call_at(below(part), this.site[1]) is not None for part in inner)
+
+
+def _comprehended(f: Frame, this: Use) -> ir.Comp | None:
+    """The comprehension around a call of which each turn is followed for itself, and comes to one number."""
+    statement = surroundings.statement(f)
+    inner = [part for part in below(statement) if type(part) is ir.Comp] if statement is not None else []
+    for part in inner:
+        result = part.value or part.elt
+        number = type(result) is ir.Call and last_name(result.func) in experiments.NUMBERS
+        if number and call_at(below(result), this.site[1]) is not None and this.site[0] == f.module.name:
+            return part
+    return None
 
 
 def _around(k: Ledger, f: Frame) -> ir.For | None:
