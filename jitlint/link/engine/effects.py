@@ -268,14 +268,14 @@ _REACH: Final = 3
 
 def forget(fn: FuncInfo, bound: Named) -> None:
     """A call of the project was left out: it may have filled what its arguments lacked, where they were None, and has perhaps set
-    the attributes that the function sets of them."""
+    attributes that they do not have yet, in front of methods of these names."""
     _forget_missing(bound.values())
     for part in fn.parts:
         for place in stored(part):
             owner = bound.get(place.obj.id) if type(place.obj) is ir.Name else None
             for alt in alternatives(owner) if owner is not None else ():
                 if type(alt) is Inst:
-                    alt.attrs[place.name] = UNKNOWN
+                    alt.attrs.setdefault(place.name, UNKNOWN)
 
 
 def _forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:

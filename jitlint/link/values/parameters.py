@@ -9,9 +9,9 @@ from jitlint.infer.lattice import join
 from jitlint.infer.objects import seen_as
 from jitlint.infer.program import ClassInfo, ModuleInfo
 from jitlint.infer.values import (
-    FLOAT,
     INT,
     NONE,
+    STATIC,
     STR,
     UNKNOWN,
     Arr,
@@ -254,7 +254,7 @@ def _field(m: Machine, info: ClassInfo, name: str, depth: int) -> Value:
     if (value is None or value is UNKNOWN) and default is not None and is_initialiser(default):
         return default  # whichever is given instead is called alike
     if type(value) is Arr and may_be_python(m, info.scope, annotation):
-        return join(value, FLOAT)
+        return join(value, STATIC)  # a number of any kind
     return value if value is not None else UNKNOWN
 
 

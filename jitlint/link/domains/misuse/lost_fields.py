@@ -57,8 +57,8 @@ def _compare(m: Machine, info: ClassInfo, flatten: FuncInfo, unflatten: FuncInfo
     whole = said & (_WHOLE - _ASKS if names else _WHOLE)
     if whole or _asks_itself(flatten, own) or not _is_constructed(info, unflatten):
         return
-    for name in _stored(init):
-        if name not in said | names and _is_read(info, name):
+    for name, given in _stored(init):
+        if said.isdisjoint((name, given)) and name not in names and _is_read(info, name):
             frame = Frame(info.module, info.module.scope, HOST, ground="jit")
             result = next((n for n in reversed(flatten.body) if type(n) is ir.Return), None)
             at = written_at(info.module.tree.body, info.qualname, listed) if listed is not None else 0
@@ -122,12 +122,11 @@ def _is_constructed(info: ClassInfo, unflatten: FuncInfo) -> bool:
     )
 
 
-def _stored(init: FuncInfo) -> Iterator[str]:
-    """The attributes that get a parameter with a default as it is."""
+def _stored(init: FuncInfo) -> Iterator[tuple[str, str]]:
+    """The attributes that get a parameter with a default as it is, with the parameter."""
     optional = {param.name for param in init.node.params if param.default is not None}
-    yield from (
-        kept.name for kept, given in kept_as_given(init.node.params, init.parts) if given.id in optional
-    )
+    kept = kept_as_given(init.node.params, init.parts)
+    yield from ((place.name, given.id) for place, given in kept if given.id in optional)
 
 
 def _is_read(info: ClassInfo, name: str) -> bool:
