@@ -312,13 +312,15 @@ class DroppedUpdate(Event):
     """The new value that an update makes is thrown away. method: set, add, ... of ``x.at[i]``; what: another function or
     method, ``optax.apply_updates``, "" for these. kept: the part of a state of which the old one goes on instead, "" if none.
     unread: the variable that has it and that nothing reads: what an optimiser, ``what``, says, or a new array; "" if it has no
-    name. left_out: compiled code does not even make the call. rebuilt: the class of a state that is made of the parts of the old one, ``kept``, alone."""
+    name. left_out: compiled code does not even make the call. averages: a collection of a module that is
+    updated, and that nobody keeps. rebuilt: the class of a state that is made of the parts of the old one, ``kept``, alone."""
 
     method: str = "set"
     what: str = ""
     kept: str = ""
     unread: str = ""
     left_out: bool = False
+    averages: str = ""
     rebuilt: str = ""
 
 

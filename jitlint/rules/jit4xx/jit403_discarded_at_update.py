@@ -28,7 +28,8 @@ computes. In tests and benchmarks, and in a `try`, such a call may be made to se
 What has a name may be lost as well: a function ends with `column = column.at[i].set(v)`, and nothing reads `column`; or
 `batch_stats` is computed and read nowhere, and `state.apply_gradients(grads=grads)` goes on with the old `state.batch_stats`; or
 each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the old `opt_state`. Who means that says so
-with an underscore in the first two cases, and makes the state in the loop in the third.
+with an underscore in the first two cases, and makes the state in the loop in the third; but where a program throws away all
+that its modules say of `batch_stats`, and evaluates with them, no underscore means that.
 """,
     instead="""\
 Keep the result:
@@ -74,6 +75,11 @@ def check(event: DroppedUpdate) -> Report | None:
         return Report(
             f"`{event.rebuilt}` is made of the parts of `{event.kept}` alone, so that it never changes",
             f"compute what a step changes, or return `{event.kept}` as it is",
+        )
+    if event.averages:
+        return Report(
+            f"the module updates `{event.averages}` here, and nothing keeps that: what it is evaluated with stays as it began",
+            f'hand it out beside the loss, `has_aux=True`, and put it into the state: `{event.averages}=changed["{event.averages}"]`',
         )
     if event.kept:
         return Report(

@@ -6,6 +6,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Inst, Value, Xform
 from jitlint.link.domains.misuse import (
     absent,
+    averages,
     axes,
     counts,
     dtypes,
@@ -169,6 +170,7 @@ class Misuse(Domain[None]):
         static_fields.check(self.m, self._metadata)
         self._uncompared.check(self.m)
         lost_fields.check(self.m)
+        averages.check(self.m)
         refusing.check(self.m)
         static_objects.check(self.m, self._made)
         static_objects.check_modules(self.m)

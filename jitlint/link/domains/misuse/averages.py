@@ -1,0 +1,80 @@
+"""Averages over batches that a Flax module updates, and that nobody keeps (layer: ``link``, room ``domains``).
+
+``logits, _ = model.apply(variables, x, train=True, mutable=["batch_stats"])`` in a loss throws away what `BatchNorm` has seen: the averages
+for evaluation stay as they began. What it does: looks at all calls of a program that let the collection change. What it does not: speak
+where one of them keeps it, as a second pass over the same batch need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.program import FuncInfo
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values.questions.collecting import STATISTICS
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_MUTABLE: Final = "mutable"
+_MODES: Final = frozenset({"train", "training", "is_training"})
+_LEARNS: Final = frozenset({"loss", "train", "update", "learn"})
+"""Words by which functions are called that are there to learn."""
+
+
+def check(m: Machine) -> None:
+    """Record the calls that throw the averages away, if all calls of the program do."""
+    lost: list[tuple[FuncInfo, ir.Call]] = []
+    evaluates = False
+    for fn in (fn for module in m.modules.values() if not module.is_test for fn in module.functions):
+        evaluates = evaluates or any(map(_is_evaluation, fn.parts))
+        calls = [part for part in fn.parts if type(part) is ir.Call and _lets_change(part)]
+        dropped = {call.at for call in _dropped(fn)} if calls else set[int]()
+        if any(call.at not in dropped for call in calls):
+            return
+        lost += ((fn, call) for call in calls if _learns(fn))
+    for fn, call in lost if evaluates else ():
+        frame = Frame(fn.module, fn.module.scope, HOST, ground="jit")
+        m.emit(
+            frame, DroppedUpdate, call.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname), averages=STATISTICS
+        )  # fmt: skip
+
+
+def _lets_change(call: ir.Call) -> bool:
+    told = [arg.value for arg in call.args if arg.name == _MUTABLE]
+    return any(type(part) is ir.Const and part.value == STATISTICS for part in below(told))
+
+
+def _is_evaluation(node: ir.Node) -> bool:
+    """Whether a module is called in the mode in which it takes the averages: ``train=False``, other than to begin with."""
+    if type(node) is not ir.Call or last_name(node.func) in lexicon().keys.initialising:
+        return False
+    told = [arg.value for arg in node.args if arg.name in _MODES]
+    return any(type(value) is ir.Const and value.value is False for value in told)
+
+
+def _dropped(fn: FuncInfo) -> Iterator[ir.Call]:
+    """The calls of which the second result gets a name that nothing reads."""
+    for node in fn.parts:
+        target = node.targets[0] if type(node) is ir.Assign and len(node.targets) == 1 else None
+        if type(node) is ir.Assign and isinstance(target, (ir.Tuple, ir.List)) and len(target.elts) == 2:
+            second = target.elts[1]
+            if type(node.value) is ir.Call and type(second) is ir.Name and second.id.startswith("_"):
+                yield node.value
+
+
+def _learns(fn: FuncInfo) -> bool:
+    """Whether the names around say that a function learns, and what it calls that it takes a derivative."""
+    derives = any(
+        type(part) is ir.Call and "grad" in last_name(part.func)
+        for other in fn.module.functions
+        for part in other.parts
+    )
+    return derives and any(naming.has_word(name, _LEARNS) for name in fn.qualname.split("."))
