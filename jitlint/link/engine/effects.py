@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from jitlint.infer.changes import put_rest, reached, reaching
 from jitlint.infer.lattice import join, joined, seq_element
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NONE, UNKNOWN, Bound, Inst, Map, Partial, Seq, Value, alternatives
+from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Map, Partial, Seq, Value, alternatives
 from jitlint.link.engine import copies
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
@@ -268,14 +268,20 @@ _REACH: Final = 3
 
 def forget(fn: FuncInfo, bound: Named) -> None:
     """A call of the project was left out: it may have filled what its arguments lacked, where they were None, and has perhaps set
-    attributes that they do not have yet, in front of methods of these names."""
+    methods of theirs aside."""
     _forget_missing(bound.values())
     for part in fn.parts:
         for place in stored(part):
             owner = bound.get(place.obj.id) if type(place.obj) is ir.Name else None
             for alt in alternatives(owner) if owner is not None else ():
-                if type(alt) is Inst:
+                if type(alt) is Inst and _is_method(alt, place.name):
                     alt.attrs.setdefault(place.name, UNKNOWN)
+
+
+def _is_method(inst: Inst, name: str) -> bool:
+    """Whether the class of an object, or a base, has a method of a name."""
+    found = (cls.namespace.get(name) for cls in inst.cls.linear or (inst.cls,))
+    return any(type(value) is Func and value.fn.qualname.endswith(f".{name}") for value in found)
 
 
 def _forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
