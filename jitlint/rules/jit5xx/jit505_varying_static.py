@@ -16,7 +16,7 @@ RULE = Rule(
 A static argument is part of the compiled program: for each new value JAX traces and compiles again and keeps the old
 programs too. Values are compared with `==` and `hash`, so a new lambda, a new `functools.partial` or a new instance of
 a class without `__eq__` and `__hash__` is a new value each time, even when nothing about it has changed. So is an optimiser:
-`optax.adam` makes new functions whenever it is called.
+`optax.adam` makes new functions whenever it is called. In a `TrainState` it is a part of the type (`tx`), which counts just as much.
 
 A loop counter, a learning rate, a label with a number in it are such values. A few variants are what static arguments are
 for, but not where they are numbers with a point that the function does nothing but compute with: a temperature, a tolerance.
@@ -79,6 +79,13 @@ def check(event: VaryingArgument) -> Report | None:
             f"`filter_jit` takes as static the Python number that is put into{named}, and it is {event.how}: JAX compiles for"
             " each value",
             "put an array there, `jnp.asarray(0.5)`, and keep it from the optimiser with `jax.lax.stop_gradient`",
+        )
+    if event.problem == "held":
+        return Report(
+            f"{named.strip() or 'the state'} is made with {event.how} at every call, which is a part of its type, so JAX compiles every"
+            " time",
+            "make the optimiser once, and make all states with it",
+            case="metadata",
         )
     if event.problem == "metadata":
         return Report(

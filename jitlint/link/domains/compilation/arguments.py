@@ -19,6 +19,7 @@ from jitlint.link.domains.compilation import runs as compilation_runs
 from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.chance import Chance
 from jitlint.link.domains.compilation.computing import is_fraction, only_computes
+from jitlint.link.domains.compilation.held import new_optimiser
 from jitlint.link.domains.compilation.identities import new_object
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question
 from jitlint.link.domains.compilation.rebuilt import rebuilt
@@ -58,7 +59,7 @@ def check(log: CompilationLog, f: Frame, table: CodeTable, node: ir.Call, x: Xfo
         static = arg.name in names if arg.name is not None else i in nums
         target = sig.func.fn if sig is not None else None
         question = Question(
-            f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target, beside
+            f, f.confidence, table, node, arg.value, name, static, x.spec.filter, target, beside, len(f.loops)
         )
         _look(log, question)
 
@@ -125,6 +126,9 @@ def _ask(
 def _change(log: CompilationLog, q: Question, variation: Variation) -> tuple[str, str]:
     """How an argument changes from turn to turn, "" if it does not, and what changes of it."""
     how = "" if q.static else variation.shape(q.arg)
+    held = "" if how or q.static else new_optimiser(log, q, variation)
+    if held:
+        return held, "held"
     if how or not (q.static or (q.filter and type(q.arg) is not ir.Const)):
         return how, "shape"
     how = _fresh(log, q, variation)
@@ -239,6 +243,8 @@ def _ask_itself(log: CompilationLog, q: Question) -> None:
     kind = "fresh"
     if not q.static and not how:
         how, kind = Chance(log.m, q.frame, q.table).shape(q.arg), "shape"
+    if not q.static and not how:
+        how, kind = new_optimiser(log, q, Variation(log.m, q.frame, q.table, ())), "held"
     many = compilation_runs.runs_many(log, q.frame.fn) if how else None
     if many is not None and (many.site is not None or not q.static):
         log.m.emit(

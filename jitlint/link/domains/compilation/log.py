@@ -66,7 +66,7 @@ class CallSite:
 @dataclass(frozen=True, slots=True)
 class Question:
     """An argument of a call of a compiled function, to be asked of the callers of the function around. target: what is
-    compiled, if that is a function of the project. beside: the static arguments of the call."""
+    compiled, if that is a function of the project. beside: the static arguments of the call. turns: so many loops are around it."""
 
     frame: Frame
     confidence: Confidence
@@ -78,6 +78,7 @@ class Question:
     filter: bool
     target: FuncInfo | None = None
     beside: tuple[ir.Expr, ...] = ()
+    turns: int = 0
 
 
 @dataclass(slots=True)
