@@ -57,11 +57,16 @@ def _numbers(variation: Variation, call: ir.Call) -> Iterator[ir.Expr]:
     if init is not None:
         kept = {given.id for _, given in kept_as_given(init.node.params, init.parts)}
         yield from (value for name, value in by_parameter(call, init.node.params[1:]) if name in kept)
-        return
+    else:
+        yield from _of_fields(info, call)
+
+
+def _of_fields(info: ClassInfo, call: ir.Call) -> Iterator[ir.Expr]:
+    """What a constructor that is made of fields puts into those that make nothing of it."""
     converted = {name for cls in mro(info) for name, (_, default) in cls.fields.items() if _converts(default)}
-    by_place = dict(zip(info.fields, call.args)) if len(mro(info)) == 1 else {}
-    for arg in call.args:
-        name = arg.name or next((field for field, given in by_place.items() if given is arg), "")
+    places = list(info.fields) if len(mro(info)) == 1 else []
+    for i, arg in enumerate(call.args):
+        name = arg.name or "".join(places[i : i + 1])
         if name and not arg.star and name not in converted:
             yield arg.value
 

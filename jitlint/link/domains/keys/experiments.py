@@ -36,7 +36,8 @@ def keeps_all_inside(loop: ir.Node) -> bool:
     if type(loop) is not ir.For:
         return False
     shows = any(type(node) is ir.ExprStmt or _is_noted(loop, node) for node in loop.body)
-    return shows and all(_stays(node) or _is_noted(loop, node) for node in loop.body)
+    made = {name.id for node in loop.body if type(node) is ir.Assign for name in bound_names(node.targets)}
+    return shows and all(_stays(node, made) or _is_noted(loop, node) for node in loop.body)
 
 
 def _is_noted(loop: ir.For, node: ir.Node) -> bool:
@@ -48,13 +49,17 @@ def _is_noted(loop: ir.For, node: ir.Node) -> bool:
     return last_name(node.value.func) in NUMBERS and not things.isdisjoint(inside)
 
 
-def _stays(node: ir.Node) -> bool:
+def _stays(node: ir.Node, made: set[str]) -> bool:
+    """Whether a statement changes nothing but what a turn has made itself."""
     if type(node) is ir.Assign:
         return all(isinstance(target, (ir.Name, ir.Tuple)) for target in node.targets)
     if type(node) is ir.ExprStmt:
-        return type(node.value) is ir.Call and last_name(node.value.func) in _SHOWING
+        func = node.value.func if type(node.value) is ir.Call else None
+        owner = func.obj if type(func) is ir.Attr else None
+        own = type(owner) is ir.Name and owner.id in made
+        return func is not None and (last_name(func) in _SHOWING or own)
     if isinstance(node, (ir.For, ir.If)):
-        return all(map(_stays, [*node.body, *node.orelse]))
+        return all(_stays(part, made) for part in [*node.body, *node.orelse])
     return type(node) is ir.Assert
 
 

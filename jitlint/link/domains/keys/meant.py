@@ -5,13 +5,14 @@ What it does: looks at the code around both uses. What it does not: find them; t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, descends
 from jitlint.infer.values import Arr, Inst, L, S, Tup, Value
-from jitlint.link.domains.keys import opposites
+from jitlint.link.domains.keys import asserted, opposites
+from jitlint.link.domains.keys.asserted import binding, bound, reads
 from jitlint.link.domains.keys.unmet import never_meet
 from jitlint.link.engine import scopes, surroundings
 from jitlint.link.engine.frame import Frame
@@ -36,22 +37,26 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
     paired = this.stream == found.stream == SHUFFLE and this.api == found.api
     if paired or _is_copy(f, this, found):
         return True
-    if never_meet(f, parts(f), this, found):
-        return True
-    if _stands_for_others(f) or _is_dropped(f, this, found) or _belong_together(f, this, found):
+    code = parts(f)
+    if never_meet(f, code, this, found) or _is_nothing(f, this, found) or _belong_together(f, this, found):
         return True
     if (
         _is_reference(f, this, found)
-        or opposites.are_a_pair(parts(f), this, found)
+        or opposites.are_a_pair(code, this, found)
         or _are_compared(f, this, found)
         or _are_labelled(f, this, found)
         or _are_set_up_alike(f, this, found)
-        or _is_only_asserted(f, this)
-        or _meet_in_assertion(f, this, found)
+        or asserted.is_only_asserted(code, this)
+        or asserted.meet(f, code, this, found)
     ):
         return True
     captured = (this.module, this.at) != this.site and (found.module, found.at) != found.site
     return captured and this.site != found.site and bool(f.world.modes & L)
+
+
+def _is_nothing(f: Frame, this: Use, found: Use) -> bool:
+    """Whether nobody minds the numbers: they stand for others, or were thrown away."""
+    return _stands_for_others(f) or _is_named_unused(f, this) or _is_dropped(f, this, found)
 
 
 def is_unseen(f: Frame, this: Use) -> bool:
@@ -73,8 +78,16 @@ def _stands_for_others(f: Frame) -> bool:
     words = lexicon().keys.placeholders
     if f.fn is not None and (naming.has_word(f.fn.name, words) or naming.begins_with(f.fn.name, {"example"})):
         return True
-    names = _bound(surroundings.statement(f))
+    names = bound(surroundings.statement(f))
     return any(naming.has_word(name, words) for name in names) or _is_form(f, names)
+
+
+def _is_named_unused(f: Frame, this: Use) -> bool:
+    """Whether the key has a name which says that nobody minds what is drawn from it."""
+    call = call_at(parts(f), this.site[1])
+    names = given(call) if call is not None else []
+    keys = [name.id for name in names if _is_key(f, name.id)]
+    return any(naming.has_word(key, lexicon().keys.placeholders) for key in keys)
 
 
 def _is_form(f: Frame, names: Sequence[str]) -> bool:
@@ -109,7 +122,12 @@ def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
         return False
     words = lexicon().keys.evaluating
     alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
-    return alike or (not this.api and not found.api and _evaluate_one(f, one, other))
+    if alike or this.api or found.api:
+        return alike
+    same = _applied(f, one.func) == _applied(f, other.func) != "?" and naming.has_word(
+        _applied(f, one.func), words
+    )
+    return same or _evaluate_one(f, one, other)
 
 
 def _evaluate_one(f: Frame, one: ir.Call, other: ir.Call) -> bool:
@@ -135,8 +153,8 @@ def _is_dropped(f: Frame, this: Use, found: Use) -> bool:
         return False
     code = parts(f)
     first = next((n for n in code if type(n) is ir.Assign and _holds(n.value, found.site[1])), None)
-    names = set(_bound(first))
-    again = names & set(_bound(statement))
+    names = set(bound(first))
+    again = names & set(bound(statement))
     kept = [f.scope.vars[name] for name in names - again if name in f.scope.vars]
     if first is None or not again or _shows(kept, this.key):
         return False
@@ -146,14 +164,6 @@ def _is_dropped(f: Frame, this: Use, found: Use) -> bool:
 def _shows(values: Sequence[Value], key: Key) -> bool:
     """Whether some values hold keys that come of another, or numbers that were drawn from them, perhaps."""
     return any(type(value) is Arr for value in values) or any(descends(one, key) for one in inside(values))
-
-
-def reads(code: Sequence[ir.Node]) -> Iterator[tuple[str, int]]:
-    """The names that code reads, and where."""
-    stored = {id(target) for n in code if type(n) is ir.Assign for target in bound_names(n.targets)}
-    for node in code:
-        if type(node) is ir.Name and id(node) not in stored:
-            yield node.id, node.at
 
 
 def _belong_together(f: Frame, this: Use, found: Use) -> bool:
@@ -212,7 +222,7 @@ def _are_compared(f: Frame, this: Use, found: Use) -> bool:
 
 def _is_difference(code: Sequence[ir.Node], one: ir.Call, other: ir.Call) -> bool:
     """Whether something is taken from each other that two calls gave, or a part of it."""
-    names = {*_bound(_binding(code, one)), *_bound(_binding(code, other))}
+    names = {*bound(binding(code, one)), *bound(binding(code, other))}
     for node in code:
         if type(node) is ir.BinOp and node.op == "-":
             sides = [
@@ -250,17 +260,18 @@ def _are_set_up_alike(f: Frame, this: Use, found: Use) -> bool:
     one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
     if one is None or other is None or this.api or found.api or this.site == found.site:
         return False
-    alike = [arg.value for arg, twin in zip(one.args, other.args) if same_text(arg.value, twin.value)]
-    made = [
-        arg
-        for arg in alike
-        if type(arg) is ir.Call and arg.args and last_name(arg.func) not in lexicon().keys.makers
-    ]
-    return (
-        _applied(f, one.func) == _applied(f, other.func)
-        and any(all(type(given.value) is ir.Const for given in arg.args) for arg in made)
-        and not same_text(one.args, other.args)
+    alike = any(
+        _is_made_of_constants(arg.value) and same_text(arg.value, twin.value)
+        for arg, twin in zip(one.args, other.args)
     )
+    return alike and _applied(f, one.func) == _applied(f, other.func) and not same_text(one.args, other.args)
+
+
+def _is_made_of_constants(node: ir.Expr) -> bool:
+    """Whether a function of the program makes something of constants, which is no key."""
+    given = [arg.value for arg in node.args] if type(node) is ir.Call else []
+    makes = type(node) is ir.Call and last_name(node.func) not in lexicon().keys.makers
+    return makes and bool(given) and all(type(one) is ir.Const for one in given)
 
 
 def _are_two_procedures(f: Frame, this: Use, found: Use) -> bool:
@@ -269,62 +280,6 @@ def _are_two_procedures(f: Frame, this: Use, found: Use) -> bool:
     if one is None or other is None or this.api or found.api:
         return False
     return _applied(f, one.func) != _applied(f, other.func)
-
-
-def _is_only_asserted(f: Frame, this: Use) -> bool:
-    """Whether what a procedure gives is asserted, or bound, and read by nothing but assertions."""
-    code = parts(f)
-    call = call_at(code, this.site[1]) if not this.api else None
-    names = set(_bound(_binding(code, call))) if call is not None else set[str]()
-    told = [part for node in _assertions(code) for part in below(node)]
-    if call is not None and any(part is call for part in told):
-        return True
-    asserted = {part.at for part in told if type(part) is ir.Name}
-    read = [at for name, at in reads(code) if name in names]
-    return bool(read) and asserted.issuperset(read)
-
-
-def _meet_in_assertion(f: Frame, this: Use, found: Use) -> bool:
-    """Whether one assertion is about what comes of both calls, not both draws themselves: that they agree is what the code is
-    there to see."""
-    if this.site[0] != found.site[0] or this.site == found.site or (this.api and found.api):
-        return False
-    code = parts(f)
-    calls = [call_at(code, use.site[1]) for use in (this, found)]
-    names = [set(_bound(_binding(code, call))) if call is not None else set[str]() for call in calls]
-    return any(
-        all(
-            any((type(part) is ir.Name and part.id in own) or part is call for part in told)
-            for own, call in zip(names, calls)
-        )
-        for told in map(_numbers, _assertions(code))
-    )
-
-
-def _numbers(node: ir.Node) -> list[ir.Node]:
-    """The parts of an assertion, without what only shows a shape or dtype."""
-    told = below(node)
-    forms = {
-        id(part.obj)
-        for part in told
-        if type(part) is ir.Attr and part.name in ("shape", "dtype", "ndim", "size")
-    }
-    return [part for part in told if id(part) not in forms]
-
-
-def _assertions(code: Sequence[ir.Node]) -> list[ir.Node]:
-    """The statements and calls that assert something."""
-    return [node for node in code if asserts(node)]
-
-
-def asserts(node: ir.Node) -> bool:
-    """Whether a statement or a call asserts something."""
-    return type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
-
-
-def _binding(code: Sequence[ir.Node], call: ir.Call) -> ir.Node | None:
-    """The assignment of what a call gives."""
-    return next((n for n in code if type(n) is ir.Assign and n.value is call), None)
 
 
 def starts_again(f: Frame, this: Use, found: Use) -> bool:
@@ -431,8 +386,3 @@ def innermost_call(f: Frame, this: Use) -> ir.Call | None:
 
 def _holds(node: ir.Node, at: int) -> bool:
     return any(type(part) is ir.Call and part.at == at for part in below(node))
-
-
-def _bound(node: ir.Node | None) -> list[str]:
-    """The variables that an assignment binds."""
-    return [target.id for target in bound_names(node.targets)] if type(node) is ir.Assign else []

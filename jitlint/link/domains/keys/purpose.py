@@ -12,7 +12,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, root_of
 from jitlint.infer.values import Func, Map, Py, Seq, Tup, Value
-from jitlint.link.domains.keys import experiments, meant, ranked, redone
+from jitlint.link.domains.keys import asserted, experiments, meant, ranked, redone
 from jitlint.link.domains.keys.ledger import MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.turns import counts, is_repeated
 from jitlint.link.engine import surroundings
@@ -341,7 +341,7 @@ def _leaves_one_over(f: Frame, this: Use, found: Use) -> bool:
         for target in bound_names(n.targets)
     ]
     return any(
-        not name.startswith("_") and all(name != read for read, _ in meant.reads(code)) for name in names
+        not name.startswith("_") and all(name != read for read, _ in asserted.reads(code)) for name in names
     )
 
 

@@ -7,7 +7,7 @@ where one of them keeps it, as a second pass over the same batch need not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -31,24 +31,27 @@ _LEARNS: Final = frozenset({"loss", "train", "update", "learn"})
 
 def check(m: Machine) -> None:
     """Record the calls that throw the averages away, if all calls of the program do."""
-    lost: list[tuple[FuncInfo, ir.Call]] = []
-    evaluates = False
-    for fn in (fn for module in m.modules.values() if not module.is_test for fn in module.functions):
-        evaluates = evaluates or any(map(_is_evaluation, fn.parts))
-        calls = [part for part in fn.parts if type(part) is ir.Call and _lets_change(part)]
-        dropped = {call.at for call in _dropped(fn)} if calls else set[int]()
-        if any(call.at not in dropped for call in calls):
-            return
-        lost += ((fn, call) for call in calls if _learns(fn))
-    for fn, call in lost if evaluates else ():
-        frame = Frame(fn.module, fn.module.scope, HOST, ground="jit")
-        m.emit(
-            frame, DroppedUpdate, call.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname), averages=STATISTICS
-        )  # fmt: skip
+    functions = [fn for module in m.modules.values() if not module.is_test for fn in module.functions]
+    changing = [(fn, calls) for fn in functions if (calls := list(filter(_lets_change, fn.parts)))]
+    if not changing or any(_keeps_one(fn, calls) for fn, calls in changing):
+        return
+    evaluated = any(_is_evaluation(part) for fn in functions for part in fn.parts)
+    for fn, calls in changing if evaluated else ():
+        for call in calls if _learns(fn) else ():
+            frame = Frame(fn.module, fn.module.scope, HOST, ground="jit")
+            m.emit(
+                frame, DroppedUpdate, call.at, None, Confidence.LIKELY, where=(fn.module.name, fn.qualname),
+                averages=STATISTICS,
+            )  # fmt: skip
 
 
-def _lets_change(call: ir.Call) -> bool:
-    told = [arg.value for arg in call.args if arg.name == _MUTABLE]
+def _keeps_one(fn: FuncInfo, calls: Sequence[ir.Node]) -> bool:
+    dropped = {call.at for call in _dropped(fn)}
+    return any(call.at not in dropped for call in calls)
+
+
+def _lets_change(node: ir.Node) -> bool:
+    told = [arg.value for arg in node.args if arg.name == _MUTABLE] if type(node) is ir.Call else []
     return any(type(part) is ir.Const and part.value == STATISTICS for part in below(told))
 
 

@@ -53,31 +53,36 @@ def _compare(m: Machine, info: ClassInfo, flatten: FuncInfo, unflatten: FuncInfo
     said = {*_mentioned(flatten), *_mentioned(unflatten)}
     own = flatten.node.params[0].name if flatten.node.params else ""
     listed = _listed(info, flatten, own)
-    names = frozenset[str]() if listed is None else _texts(member(info, listed))
+    names = _texts(member(info, listed))
     whole = said & (_WHOLE - _ASKS if names else _WHOLE)
     if whole or _asks_itself(flatten, own) or not _is_constructed(info, unflatten):
         return
+    frame = Frame(info.module, info.module.scope, HOST, ground="jit")
+    at = written_at(info.module.tree.body, info.qualname, listed)
+    where = (info.module.name, info.qualname) if at else (flatten.module.name, flatten.qualname)
     for name, given in _stored(init):
         if said.isdisjoint((name, given)) and name not in names and _is_read(info, name):
-            frame = Frame(info.module, info.module.scope, HOST, ground="jit")
-            result = next((n for n in reversed(flatten.body) if type(n) is ir.Return), None)
-            at = written_at(info.module.tree.body, info.qualname, listed) if listed is not None else 0
-            where = (info.module.name, info.qualname) if at else (flatten.module.name, flatten.qualname)
             m.emit(
-                frame, TransformMisuse, at or (result.at if result is not None else flatten.node.name_at), None, Confidence.LIKELY,
+                frame, TransformMisuse, at or _given_at(flatten), None, Confidence.LIKELY,
                 where=where, problem="lost-field", parameter=name, detail=info.name,
             )  # fmt: skip
 
 
-def _listed(info: ClassInfo, flatten: FuncInfo, own: str) -> str | None:
-    """The attribute of a class with the names of those that are given, ``tuple(getattr(self, name) for name in self.names)``."""
+def _given_at(flatten: FuncInfo) -> int:
+    """Where a function says what the parts of an object are."""
+    result = next((node for node in reversed(flatten.body) if type(node) is ir.Return), None)
+    return result.at if result is not None else flatten.node.name_at
+
+
+def _listed(info: ClassInfo, flatten: FuncInfo, own: str) -> str:
+    """The attribute of a class with the names of those that are given, ``tuple(getattr(self, name) for name in self.names)``, or ""."""
     for node in flatten.parts:
         asked = node.elt if type(node) is ir.Comp and len(node.fors) == 1 else None
         if type(node) is ir.Comp and type(asked) is ir.Call and last_name(asked.func) in _ASKS:
             names = node.fors[0].iter
             if type(names) is ir.Attr and own and path_text(names.obj) in (own, info.name):
                 return names.name
-    return None
+    return ""
 
 
 def _texts(value: Value | None) -> frozenset[str]:

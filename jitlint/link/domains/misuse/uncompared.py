@@ -124,19 +124,23 @@ def _unmentioned(info: ClassInfo, compared: FuncInfo) -> Iterator[tuple[ClassInf
     yield from ((cls, name) for cls, name in stored if name not in said)
 
 
-def _mentioned(info: ClassInfo, waiting: list[FuncInfo]) -> frozenset[str]:
+def _attributes(methods: Sequence[FuncInfo]) -> set[str]:
+    return {part.name for fn in methods for part in fn.parts if type(part) is ir.Attr}
+
+
+def _mentioned(info: ClassInfo, methods: list[FuncInfo]) -> frozenset[str]:
     """The attributes in methods, and in others of the class that these name; none where something else may look at more."""
-    said, seen = set[str](), list[FuncInfo]()
-    while waiting:
-        fn = waiting.pop()
-        seen.append(fn)
-        said.update(part.name for part in fn.parts if type(part) is ir.Attr)
-        methods = [function_of(member(info, name)) for name in said]
-        waiting += [one for one in methods if one is not None and one not in seen and one not in waiting]
-    calls = (last_name(part.func) for fn in seen for part in fn.parts if type(part) is ir.Call)
+    seen = list[FuncInfo]()
+    said = set[str]()
+    while methods:
+        seen += methods
+        said |= _attributes(methods)
+        named = (function_of(member(info, name)) for name in said)
+        methods = list({fn.id: fn for fn in named if fn is not None and fn not in seen}.values())
     names = {fn.name for fn in seen}
-    whole = said & _WHOLE or any(name not in _COMPARES | names for name in calls)
-    return frozenset() if whole or said <= names | _OF_CLASS else frozenset(said)
+    calls = {last_name(part.func) for fn in seen for part in fn.parts if type(part) is ir.Call}
+    known = calls <= _COMPARES | names and said.isdisjoint(_WHOLE) and not said <= names | _OF_CLASS
+    return frozenset(said) if known else frozenset()
 
 
 def _is_number(value: Value) -> bool:
@@ -174,19 +178,17 @@ def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
 
 def _gives(call: ir.Call, cls: ClassInfo, name: str) -> bool:
     """Whether a call says what a field is to be, and it is not written out: ``**{name: value}`` may say it of any."""
-    if any(arg.name == name and type(arg.value) is not ir.Const for arg in call.args):
-        return True
-    if any(
-        arg.star and type(arg.value) is ir.Dict and arg.value.keys and _is_any(arg.value) for arg in call.args
-    ):
-        return True
     init = function_of(member(cls, "__init__"))
     names = [param.name for param in init.node.params[1:]] if init is not None else list(cls.fields)
-    by_place = zip(names, call.args) if last_name(call.func) == cls.name else ()
-    return any(
-        known == name and not arg.star and not arg.name and type(arg.value) is not ir.Const
-        for known, arg in by_place
-    )
+    places = names if last_name(call.func) == cls.name else []
+    for i, arg in enumerate(call.args):
+        if arg.star:
+            found = type(arg.value) is ir.Dict and bool(arg.value.keys) and _is_any(arg.value)
+        else:
+            found = (arg.name or "".join(places[i : i + 1])) == name and type(arg.value) is not ir.Const
+        if found:
+            return True
+    return False
 
 
 def _is_any(spread: ir.Dict) -> bool:

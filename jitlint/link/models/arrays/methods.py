@@ -211,12 +211,15 @@ def _transformed(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args)
         return args.pos[0] if args.pos else NONE
     if name in ("init", "apply"):
         return _haiku(m, f, at, x, name, args)
-    if name in ("lower", "trace", "eval_shape"):
-        looking = scopes.in_world(f, f.world, f.steps, confidence=f.confidence)  # nothing is drawn yet
-        looking.token = f.token
-        evaluator.call(m, looking, at, x, args)
-        return ExtInst(LOWERED, {APPLIED: x} if name != "eval_shape" else None)
-    return UNKNOWN
+    return _looked_at(m, f, at, x, args, name) if name in ("lower", "trace", "eval_shape") else UNKNOWN
+
+
+def _looked_at(m: Machine, f: Frame, at: int, x: Xform, args: Args, name: str) -> Value:
+    """What ``jitted.lower(x)`` and its kin give: the function is traced, and nothing is drawn yet."""
+    looking = scopes.in_world(f, f.world, f.steps, confidence=f.confidence)
+    looking.token = f.token
+    evaluator.call(m, looking, at, x, args)
+    return ExtInst(LOWERED, {APPLIED: x} if name != "eval_shape" else None)
 
 
 def _haiku(m: Machine, f: Frame, at: int, x: Xform, name: str, args: Args) -> Value:

@@ -84,10 +84,9 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
     first = receiver or (bound[0][1] if bound else None)
     if name in words.probabilities:
         return About(made=name)
-    if short in lexicon().compilation.growing:
-        grown = _grown(parts(first) if isinstance(first, (Seq, Tup)) else [value for _, value in bound[:2]])
-        if grown:
-            return About(grown=grown)
+    grown = _grown(first, bound) if short in lexicon().compilation.growing else 0
+    if grown:
+        return About(grown=grown)
     if short in words.keeps_numbers or short in words.whole_numbers:
         return _handed(short, first)
     if short in words.same_number:
@@ -100,8 +99,9 @@ def _of_bound(name: str, bound: Sequence[tuple[Parameter, Value]], receiver: Arr
     return _padded(next((v for p, v in bound if parameter and p.name == parameter), None))
 
 
-def _grown(items: Sequence[Value]) -> int:
+def _grown(first: Value | None, bound: Sequence[tuple[Parameter, Value]]) -> int:
     """Which argument is among arrays that are put together, as it was given; 0 if none is, or several are."""
+    items = parts(first) if isinstance(first, (Seq, Tup)) else [value for _, value in bound[:2]]
     given = [item.about.given for item in items if type(item) is Arr and item.about.given]
     return given[0] if len(given) == 1 and len(items) > 1 else 0
 
