@@ -29,6 +29,9 @@ def run(state, batches):
 ```
 """,
     bad="""\
+from functools import partial
+
+
 @partial(jax.jit, donate_argnums=0)
 def step(state, batch):
     return state + batch, None
@@ -42,6 +45,9 @@ def run(state, batches):
 state, _ = run(jnp.zeros(3), jnp.ones((4, 3)))
 """,
     good="""\
+from functools import partial
+
+
 @partial(jax.jit, donate_argnums=0)
 def run(state, batches):
     return jax.lax.scan(lambda state, batch: (state + batch, None), state, batches)

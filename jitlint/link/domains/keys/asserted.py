@@ -15,6 +15,7 @@ from jitlint.link.tables.ir_walk import bound_names, call_at, last_name, same_te
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
+_SPLIT: Final = ".split"
 _FORMS: Final = frozenset({"shape", "dtype", "ndim", "size"})
 
 
@@ -37,9 +38,10 @@ def meet(f: Frame, code: Sequence[ir.Node], this: Use, found: Use) -> bool:
     if this.site[0] != found.site[0] or this.site == found.site or one is None or other is None:
         return False
     assertions = [_numbers(node) for node in code if asserts(node)]
-    alike = _are_one(one, other)
-    direct = (alike or not (this.api and found.api)) and _are_asserted(code, one, other, assertions)
-    return direct or (alike and _are_compared(f, code, one, other, assertions))
+    drawn = bool(this.api and found.api)
+    again = _are_one(one, other) and (not drawn or this.api.endswith(_SPLIT))
+    direct = (again or not drawn) and _are_asserted(code, one, other, assertions)
+    return direct or (again and _are_compared(f, code, one, other, assertions))
 
 
 def _are_asserted(
