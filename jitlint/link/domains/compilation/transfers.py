@@ -6,7 +6,7 @@ them. What it does not: speak of what a turn makes for itself, which has to be s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from jitlint.base.diagnostic import Confidence
@@ -19,7 +19,7 @@ from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import bound_by, nodes, path_text
-from jitlint.link.tables.storing import stored
+from jitlint.link.tables.storing import stored, targets_of
 from jitlint.link.values.questions.extent import LARGE, arrays, elements
 from jitlint.link.values.questions.kinds import function_of, mro
 from jitlint.syntax import ir
@@ -63,34 +63,66 @@ def _given(call: ir.Call, transformed: Transformed) -> Iterator[tuple[ir.Expr, V
 
 
 def _stays(f: Frame, node: ir.Expr) -> bool:
-    """Whether an array is the same one whenever the call is made again."""
-    body = f.loops[-1] if f.loops else None
+    """Whether an array is the same one, with the same numbers, whenever the call is made again."""
     root = node
     while type(root) is ir.Attr:
         root = root.obj
     if type(root) is not ir.Name:
         return False
-    if body is not None:
-        bound = {name for part in nodes(body) for name in bound_by(part)}
-    else:
-        bound = set(f.fn.node.local_names) if f.fn is not None and type(node) is ir.Name else set()
-    if root.id in bound or (body is None and type(node) is ir.Name and _is_parameter(f, node.id)):
+    around = list(nodes(f.loops[-1])) if f.loops else list(f.fn.parts) if f.fn is not None else []
+    if _is_filled(around, path_text(node)):
         return False
-    return type(node) is ir.Name or (type(node) is ir.Attr and _is_kept(f, root.id, node))
+    if f.loops and root.id in {name for part in around for name in bound_by(part)}:
+        return False
+    if type(node) is ir.Name:
+        own = f.fn is not None and (node.id in f.fn.node.local_names or _is_parameter(f, node.id))
+        return bool(f.loops) or not own
+    return type(node) is ir.Attr and _is_kept(f, root.id, node)
 
 
 def _is_parameter(f: Frame, name: str) -> bool:
     return f.fn is not None and any(param.name == name for param in f.fn.node.params)
 
 
+def _is_filled(parts: Iterable[ir.Node], place: str) -> bool:
+    """Whether code may put other numbers into an array, itself or by a call that gives nothing: ``np.copyto(buffer, x)``."""
+    for part in parts:
+        targets = [one for one in targets_of(part) if type(one) is ir.Sub or type(part) is ir.AugAssign]
+        if any(_part_of(target).startswith(place) for target in targets):
+            return True
+        call = part.value if type(part) is ir.ExprStmt else None
+        if type(call) is ir.Call and place in map(
+            path_text, (_owner(call), *[arg.value for arg in call.args])
+        ):
+            return True
+    return False
+
+
+def _owner(call: ir.Call) -> ir.Node | None:
+    return call.func.obj if type(call.func) is ir.Attr else None
+
+
+def _part_of(node: ir.Node) -> str:
+    """What the elements that are set are a part of."""
+    while type(node) is ir.Sub:
+        node = node.obj
+    return path_text(node)
+
+
 def _is_kept(f: Frame, owner: str, node: ir.Attr) -> bool:
-    """Whether nothing but the constructor of an object sets the attribute."""
+    """Whether nothing but the constructor of an object sets the attribute, or a part of it."""
     value = scopes.lookup(f, owner)
     if type(value) is not Inst or type(node.obj) is not ir.Name:
         return False
     methods = [function_of(method) for cls in mro(value.cls) for method in cls.namespace.values()]
-    others = [fn for fn in methods if fn is not None and fn.name not in lexicon().buffers.making]
-    return not any(place.name == node.name for fn in others for part in fn.parts for place in stored(part))
+    for fn in methods:
+        if fn is not None and fn.name not in lexicon().buffers.making:
+            own = fn.node.params[0].name if fn.node.params else ""
+            if any(place.name == node.name for part in fn.parts for place in stored(part)):
+                return False
+            if _is_filled(fn.parts, f"{own}.{node.name}"):
+                return False
+    return True
 
 
 def finish(log: CompilationLog) -> None:
