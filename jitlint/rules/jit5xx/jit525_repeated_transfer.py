@@ -52,7 +52,7 @@ for _ in range(3):
 """,
     outcome=Advisory("nothing is refused, and the results are the same: it only takes longer"),
     since="0.1",
-    reference="https://docs.jax.dev/en/latest/async_dispatch.html",
+    reference="https://docs.jax.dev/en/latest/faq.html#controlling-data-and-computation-placement-on-devices",
 )
 
 
