@@ -29,7 +29,7 @@ def run(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedPr
     command = [sys.executable, "-m", "jitlint", "confirm", *arguments]
     environment = os.environ | {"PYTHONPATH": f"{path}{os.pathsep}{ROOT}", "JITLINT_DEBUG": "1"}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=2700
     )
 
 
