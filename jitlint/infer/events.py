@@ -241,7 +241,7 @@ class VaryingArgument(Event):
     """A compiled function is called again and again with an argument that makes it compile anew each time.
 
     problem: static (a static argument that changes), number (one of a few numbers that the function only computes with), fresh (a static argument that is a new object), filter (a Python
-    number that equinox takes as static), shape (a traced argument whose shape or structure changes), metadata (a number beside the
+    number that equinox takes as static), filter-leaf (one in a module), shape (a traced argument whose shape or structure changes), metadata (a number beside the
     children of an object of class ``how``), held (a state with an optimiser of its own). how: in words.
     """
 

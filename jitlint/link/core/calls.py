@@ -35,7 +35,7 @@ from jitlint.infer.values import (
     Value,
     Xform,
 )
-from jitlint.link.core import contexts, disguises, retests, trials
+from jitlint.link.core import contexts, disguises, left_out, retests, trials
 from jitlint.link.engine import effects, evaluator, reading, status
 from jitlint.link.engine.budgets import MAX_ITEMS, MAX_STACK
 from jitlint.link.engine.domain import Activation
@@ -278,7 +278,7 @@ def activate(m: Machine, f: Frame, at: int, func: Func, bound: dict[str, Value])
         return known
     if f.depth >= MAX_STACK:
         _met(m, "depth", func.fn)
-        effects.forget(func.fn, bound)
+        left_out.forget(func.fn, bound)
         return UNKNOWN
     world = f.world
     where = contexts.OUTSIDE
@@ -346,7 +346,7 @@ def _remembered(
 def _left_out(m: Machine, fn: FuncInfo, bound: dict[str, Value]) -> Value:
     """What a call gives that is not looked at."""
     _met(m, "calls", fn)
-    effects.forget(fn, bound)
+    left_out.forget(fn, bound)
     return UNKNOWN
 
 

@@ -12,14 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from jitlint.infer.changes import put_rest, reached, reaching
 from jitlint.infer.lattice import join, joined, seq_element
-from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Map, Partial, Seq, Value, alternatives
+from jitlint.infer.values import NONE, Inst, Map, Seq, Value
 from jitlint.link.engine import copies
 from jitlint.link.engine.domain import Rename, Watched
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.storing import stored
-from jitlint.syntax import ir
 
 Named = dict[Any, Value]
 Way = tuple[object, ...]
@@ -260,40 +257,6 @@ def _change_sequence(box: Seq, state: State, strong: bool) -> None:
     else:
         parts = [seq_element(box), seq_element(Seq("list", items, state.rest))]
         box.items, box.rest = None, joined([part for part in parts if part is not None])
-
-
-_REACH: Final = 3
-"""So many objects deep a call that was left out may have filled something."""
-
-
-def forget(fn: FuncInfo, bound: Named) -> None:
-    """A call of the project was left out: it may have filled what its arguments lacked, where they were None, and has perhaps set
-    methods of theirs aside."""
-    _forget_missing(bound.values())
-    for part in fn.parts:
-        for place in stored(part):
-            owner = bound.get(place.obj.id) if type(place.obj) is ir.Name else None
-            for alt in alternatives(owner) if owner is not None else ():
-                if type(alt) is Inst and _is_method(alt, place.name):
-                    alt.attrs.setdefault(place.name, UNKNOWN)
-
-
-def _is_method(inst: Inst, name: str) -> bool:
-    """Whether the class of an object, or a base, has a method of a name."""
-    found = (cls.namespace.get(name) for cls in inst.cls.linear or (inst.cls,))
-    return any(type(value) is Func and value.fn.qualname.endswith(f".{name}") for value in found)
-
-
-def _forget_missing(values: Iterable[Value], depth: int = _REACH) -> None:
-    for value in values:
-        for alt in alternatives(value):
-            if type(alt) is Inst and depth:
-                alt.attrs.update({name: UNKNOWN for name, held in alt.attrs.items() if held is NONE})
-                _forget_missing(alt.attrs.values(), depth - 1)
-            elif type(alt) is Bound:
-                _forget_missing([alt.recv], depth)
-            elif type(alt) is Partial:
-                _forget_missing(alt.args, depth)
 
 
 def _put(target: Named, contents: Named, strong: bool, whole: bool) -> None:

@@ -38,25 +38,24 @@ def goes_on(node: ir.Assign, call: ir.Call) -> bool:
     return any(path_text(place) in given for target in node.targets for place in places(target))
 
 
+def pairs(node: ir.Node | None) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """What an assignment sets, with what to: ``self.a, self.b = a, b`` is two."""
+    if type(node) is not ir.Assign:
+        return
+    for target in node.targets:
+        if type(target) is ir.Tuple and type(node.value) is ir.Tuple:
+            yield from zip(target.elts, node.value.elts)
+        else:
+            yield target, node.value
+
+
 def kept_as_given(params: Sequence[ir.Param], parts: Iterable[ir.Node]) -> Iterator[tuple[ir.Attr, ir.Name]]:
     """The attributes that a constructor sets to one of its parameters as it is, with the parameter."""
     own = params[0].name if params else ""
     names = {param.name for param in params[1:]}
     for node in parts:
-        for target, value in _pairs(node):
+        alone = [(node.target, node.value)] if type(node) is ir.AnnAssign else pairs(node)
+        for target, value in alone:
             mine = type(target) is ir.Attr and type(target.obj) is ir.Name and target.obj.id == own
             if mine and type(target) is ir.Attr and type(value) is ir.Name and value.id in names:
                 yield target, value
-
-
-def _pairs(node: ir.Node) -> Iterator[tuple[ir.Node, ir.Node | None]]:
-    """What an assignment sets, with what to: ``self.a, self.b = a, b`` is two."""
-    if type(node) is ir.AnnAssign:
-        yield node.target, node.value
-    if type(node) is not ir.Assign or len(node.targets) != 1:
-        return
-    target, value = node.targets[0], node.value
-    if type(target) is ir.Tuple and type(value) is ir.Tuple and len(target.elts) == len(value.elts):
-        yield from zip(target.elts, value.elts)
-    else:
-        yield target, value

@@ -15,6 +15,7 @@ from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.captures.log import Call, Load, Write
 from jitlint.link.engine.surroundings import Around, Table
 from jitlint.link.tables.ir_walk import bound_by, last_name, nodes
+from jitlint.link.tables.storing import pairs
 from jitlint.syntax import ir
 
 GLOBAL: Final = "global"
@@ -187,7 +188,7 @@ def renews(write: Write, in_one_call: bool = False) -> bool:
 def assigned_in(code: Sequence[ir.Node]) -> dict[str, list[ir.Node]]:
     """What is assigned to each name."""
     found: defaultdict[str, list[ir.Node]] = defaultdict(list)
-    for target, value in (pair for node in nodes(code) for pair in _pairs(node)):
+    for target, value in (pair for node in nodes(code) for pair in pairs(node)):
         for part in nodes(target):
             if type(part) is ir.Name:
                 found[part.id].append(value)
@@ -321,22 +322,12 @@ def _is_restored(fn: FuncInfo, name: str) -> bool:
     for node in nodes(fn.body):
         if type(node) is ir.Try and any(last_name(t) == name for t in _targets(node.final)):
             return True
-        for target, value in _pairs(node):
+        for target, value in pairs(node):
             if last_name(value) == name and type(target) is ir.Name:
                 kept.add(target.id)
             elif last_name(target) == name and type(value) is ir.Name and value.id in kept:
                 return True
     return False
-
-
-def _pairs(node: ir.Node | None) -> Iterator[tuple[ir.Expr, ir.Expr]]:
-    """What an assignment binds to what, element by element."""
-    if type(node) is ir.Assign:
-        for target in node.targets:
-            if type(target) is ir.Tuple and type(node.value) is ir.Tuple:
-                yield from zip(target.elts, node.value.elts)
-            else:
-                yield target, node.value
 
 
 def _targets(block: Sequence[ir.Node]) -> Iterator[ir.Node]:

@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Func, Inst, Seq
 from jitlint.link.engine import scopes
 from jitlint.link.tables.ir_walk import nodes, path_text
-from jitlint.link.values.questions.kinds import find_method, function_of, mro
+from jitlint.link.values.questions.kinds import find_method, methods
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
@@ -65,15 +65,11 @@ def _is_added(node: ir.Node, path: str) -> bool:
 
 def _is_kept(value: Inst, name: str) -> bool:
     """Whether no method takes anything out of the list, or puts another one in its place."""
-    for cls in mro(value.cls):
-        for member in cls.namespace.values():
-            fn = function_of(member)
-            if fn is None or not fn.node.params:
-                continue
+    for fn in methods(value.cls):
+        if fn.node.params:
             own = f"{fn.node.params[0].name}.{name}"
-            if any(
-                _is_changed(node, own, first=fn.name in lexicon().captures.first_methods) for node in fn.parts
-            ):
+            first = fn.name in lexicon().captures.first_methods
+            if any(_is_changed(node, own, first=first) for node in fn.parts):
                 return False
     return True
 

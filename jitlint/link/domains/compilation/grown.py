@@ -7,7 +7,7 @@ it does not: so of what is cut to its length again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -27,7 +27,7 @@ _HOW: Final = "put together with more by the function itself, so that it grows a
 
 def mark(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
     """A compiled function is about to run on what its statement replaces."""
-    for number, value, _ in _replaced(log, f, transformed, transformed.arrived.pos):
+    for number, value, _ in _replaced(log, f, transformed):
         for array in arrays(value):
             if array.modes & S:
                 array.about = array.about._replace(given=number)
@@ -35,7 +35,7 @@ def mark(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
 
 def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value) -> None:
     """Record the first argument that is part of what replaces it, with more."""
-    for number, _, target in _replaced(log, f, transformed, transformed.arrived.pos):
+    for number, _, target in _replaced(log, f, transformed):
         part = _part(result, target)
         key = (f.module.name, "argument", transformed.at)
         if (
@@ -53,7 +53,7 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value
 
 
 def _replaced(
-    log: CompilationLog, f: Frame, transformed: Transformed, given: Sequence[Value]
+    log: CompilationLog, f: Frame, transformed: Transformed
 ) -> Iterator[tuple[int, Value, tuple[int, ...]]]:
     """The arguments, by number from 1, that a statement in a loop replaces, each with the place of the result that does."""
     if not f.loops or f.world.level or f.module.is_test or not transformed.inner.world.here & S:
@@ -62,7 +62,7 @@ def _replaced(
     if type(statement) is not ir.Assign or call is None or statement.value is not call or _is_short(log, f):
         return
     places = dict(_places(statement.targets[0]))
-    for number, (arg, value) in enumerate(zip(call.args, given), 1):
+    for number, (arg, value) in enumerate(zip(call.args, transformed.arrived.pos), 1):
         if arg.star or arg.name:
             return
         text = path_text(arg.value)

@@ -14,7 +14,6 @@ from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.infer.program import FuncInfo
-    from jitlint.link.domains.compilation.transfers import Sent
     from jitlint.link.engine.frame import Frame
     from jitlint.link.engine.machine import Machine
 
@@ -79,6 +78,18 @@ class Question:
     target: FuncInfo | None = None
     beside: tuple[ir.Expr, ...] = ()
     turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A large array of NumPy that a compiled function gets, and that stays the same. count: of elements. turns: a loop is around the call itself."""
+
+    frame: Frame
+    confidence: Confidence
+    at: int
+    name: str
+    count: int
+    turns: bool
 
 
 @dataclass(slots=True)

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from jitlint.infer.program import ClassInfo
-from jitlint.infer.values import Class, ExtInst
+from jitlint.infer.values import Class
+from jitlint.link.domains.compilation.bindings import calls_for
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.tables.ir_walk import by_parameter
 from jitlint.link.tables.storing import kept_as_given
-from jitlint.link.values.questions.kinds import function_of, member, mro
+from jitlint.link.values.questions.kinds import converts, function_of, member, mro
 from jitlint.syntax import ir
 
 _TREE_AT: Final = "equinox.tree_at"
@@ -26,12 +27,7 @@ def rebuilt(variation: Variation, node: ir.Expr) -> str:
     """How a number in a module changes from turn to turn; "" when none does, as far as known."""
     made: ir.Node | None = node
     if type(node) is ir.Name and variation.loops:
-        inside = [
-            value
-            for value in variation.table.bound.get(node.id, ())
-            if value is not None and variation.table.stands_in(value, variation.loops[-1:])
-        ]
-        calls = [value for value in inside if type(value) is ir.Call and _is_made(variation, value)]
+        calls = [call for call in calls_for(variation, node.id) if _is_made(variation, call)]
         made = calls[0] if len(calls) == 1 else None
     if type(made) is not ir.Call or not variation.loops:
         return ""
@@ -63,14 +59,9 @@ def _numbers(variation: Variation, call: ir.Call) -> Iterator[ir.Expr]:
 
 def _of_fields(info: ClassInfo, call: ir.Call) -> Iterator[ir.Expr]:
     """What a constructor that is made of fields puts into those that make nothing of it."""
-    converted = {name for cls in mro(info) for name, (_, default) in cls.fields.items() if _converts(default)}
+    converted = {name for cls in mro(info) for name, (_, default) in cls.fields.items() if converts(default)}
     places = list(info.fields) if len(mro(info)) == 1 else []
     for i, arg in enumerate(call.args):
         name = arg.name or "".join(places[i : i + 1])
         if name and not arg.star and name not in converted:
             yield arg.value
-
-
-def _converts(default: object) -> bool:
-    """Whether a field makes something of what it is given."""
-    return type(default) is ExtInst and "converter" in default.attrs

@@ -7,34 +7,21 @@ them. What it does not: speak of what a turn makes for itself, which has to be s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import RepeatedTransfer
 from jitlint.infer.values import Inst, S, Value
 from jitlint.link.domains.compilation import runs
-from jitlint.link.domains.compilation.log import CompilationLog
+from jitlint.link.domains.compilation.log import CompilationLog, Sent
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables.ir_walk import bound_by, nodes, path_text
 from jitlint.link.tables.storing import stored, targets_of
 from jitlint.link.values.questions.extent import LARGE, arrays, elements
-from jitlint.link.values.questions.kinds import function_of, mro
+from jitlint.link.values.questions.kinds import methods
 from jitlint.syntax import ir
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """Such an argument. count: of elements. turns: a loop is around the call itself."""
-
-    frame: Frame
-    confidence: Confidence
-    at: int
-    name: str
-    count: int
-    turns: bool
 
 
 def check(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
@@ -46,9 +33,11 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
     if call is None or any(arg.star for arg in call.args):
         return
     for node, value in _given(call, transformed):
-        count = sum(elements(array) for array in arrays(value) if array.host and not array.modes)
         name = path_text(node)
-        if count >= LARGE and name and _stays(f, node):
+        count = (
+            sum(elements(array) for array in arrays(value) if array.host and not array.modes) if name else 0
+        )
+        if count >= LARGE and _stays(f, node):
             sent = Sent(f, f.confidence, node.at, name, count, bool(f.loops))
             log.sent.setdefault((f.module.name, node.at), sent)
 
@@ -75,13 +64,8 @@ def _stays(f: Frame, node: ir.Expr) -> bool:
     if f.loops and root.id in {name for part in around for name in bound_by(part)}:
         return False
     if type(node) is ir.Name:
-        own = f.fn is not None and (node.id in f.fn.node.local_names or _is_parameter(f, node.id))
-        return bool(f.loops) or not own
+        return bool(f.loops) or f.fn is None or node.id not in f.fn.node.local_names
     return type(node) is ir.Attr and _is_kept(f, root.id, node)
-
-
-def _is_parameter(f: Frame, name: str) -> bool:
-    return f.fn is not None and any(param.name == name for param in f.fn.node.params)
 
 
 def _is_filled(parts: Iterable[ir.Node], place: str) -> bool:
@@ -114,13 +98,11 @@ def _is_kept(f: Frame, owner: str, node: ir.Attr) -> bool:
     value = scopes.lookup(f, owner)
     if type(value) is not Inst or type(node.obj) is not ir.Name:
         return False
-    methods = [function_of(method) for cls in mro(value.cls) for method in cls.namespace.values()]
-    for fn in methods:
-        if fn is not None and fn.name not in lexicon().buffers.making:
+    for fn in methods(value.cls):
+        if fn.name not in lexicon().buffers.making:
             own = fn.node.params[0].name if fn.node.params else ""
-            if any(place.name == node.name for part in fn.parts for place in stored(part)):
-                return False
-            if _is_filled(fn.parts, f"{own}.{node.name}"):
+            is_set = any(place.name == node.name for part in fn.parts for place in stored(part))
+            if is_set or _is_filled(fn.parts, f"{own}.{node.name}"):
                 return False
     return True
 

@@ -12,13 +12,13 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, KeyReuse
 from jitlint.infer.objects import NOTE, SEEDED
-from jitlint.infer.values import FALSE, TRUE, Class, ExtInst, Func, Map, Py, S, Tup, Value
+from jitlint.infer.values import FALSE, TRUE, Class, ExtInst, Map, Py, S, Tup, Value
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.library_objects import SEVERAL
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import methods
 from jitlint.syntax import ir
 
 _STREAMS: Final = f"{NOTE}streams"
@@ -93,14 +93,8 @@ def lifted(m: Machine, f: Frame, library: Library) -> None:
 
 def _drops(layer: Value) -> bool:
     """Whether the methods of a layer drop some of its numbers by chance."""
-    methods = [
-        method
-        for cls in (mro(layer.info) if type(layer) is Class else ())
-        for method in cls.namespace.values()
-        if type(method) is Func
-    ]
-    calls = [part for method in methods for part in method.fn.parts if type(part) is ir.Call]
-    return any(last_name(call.func) == _DROPS for call in calls)
+    code = [part for fn in methods(layer.info) for part in fn.parts] if type(layer) is Class else []
+    return any(type(part) is ir.Call and last_name(part.func) == _DROPS for part in code)
 
 
 def _check(m: Machine, f: Frame, at: int, rngs: Value | None, name: str, api: str) -> None:

@@ -124,9 +124,8 @@ def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
     alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
     if alike or this.api or found.api:
         return alike
-    same = _applied(f, one.func) == _applied(f, other.func) != "?" and naming.has_word(
-        _applied(f, one.func), words
-    )
+    applied = _applied(f, one.func)
+    same = applied == _applied(f, other.func) and naming.has_word(applied, words)
     return same or _evaluate_one(f, one, other)
 
 

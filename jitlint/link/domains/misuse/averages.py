@@ -24,7 +24,6 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _MUTABLE: Final = "mutable"
-_MODES: Final = frozenset({"train", "training", "is_training"})
 _LEARNS: Final = frozenset({"loss", "train", "update", "learn"})
 """Words by which functions are called that are there to learn."""
 
@@ -59,7 +58,7 @@ def _is_evaluation(node: ir.Node) -> bool:
     """Whether a module is called in the mode in which it takes the averages: ``train=False``, other than to begin with."""
     if type(node) is not ir.Call or last_name(node.func) in lexicon().keys.initialising:
         return False
-    told = [arg.value for arg in node.args if arg.name in _MODES]
+    told = [arg.value for arg in node.args if arg.name in lexicon().keys.enabling]
     return any(type(value) is ir.Const and value.value is False for value in told)
 
 

@@ -2,7 +2,8 @@
 
 JAX takes a pytree apart and puts it together again wherever it crosses a transform: what ``tree_flatten``, or the function in its place,
 does not give, the constructor makes anew, of its default. What it does: compares what a constructor stores of its parameters with what
-is mentioned on the way, be it in a list of names that the class keeps. What it does not: speak of attributes that nobody reads, or of classes that flatten all that they have.
+is mentioned on the way, be it in a list of names that the class keeps. What it does not: speak of attributes that nobody reads, or of
+classes that flatten all that they have.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import class_at, written_at
 from jitlint.link.values import flattening, parameters
 from jitlint.link.values.questions import no_arrays
-from jitlint.link.values.questions.kinds import mro
+from jitlint.link.values.questions.kinds import converts, mro
 from jitlint.syntax import ir
 
 _SETS: Final = {
@@ -47,7 +47,7 @@ def check(m: Machine, told: Container[tuple[int, str]]) -> None:
                 known = info.role or (info.constructed and (info.id, name) not in told)
                 if known and _is_array(m, info, annotation):
                     _report(m, info, name, "static-array-field", info.name)
-            elif name in _leaves(info, static) and not _is_made(default):
+            elif name in _leaves(info, static) and not converts(default):
                 held = _no_array(m, info, annotation)
                 if held:
                     _report(m, info, name, "non-array-field", f"{info.name} {held} {min(static)}")
@@ -71,11 +71,6 @@ def _is_array(m: Machine, info: ClassInfo, annotation: ir.Expr | None) -> bool:
         return True
     value = parameters.value_of(m, info.scope, annotation)
     return type(value) is Arr and not value.host and not parameters.may_be_python(m, info.scope, annotation)
-
-
-def _is_made(default: Value | None) -> bool:
-    """Whether a field makes something of what it is given."""
-    return default is not None and "converter" in getattr(default, "attrs", ())
 
 
 def _no_array(m: Machine, info: ClassInfo, annotation: ir.Expr | None) -> str:

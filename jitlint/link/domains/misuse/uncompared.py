@@ -84,11 +84,8 @@ class Uncompared:
 def _set_at(cls: ClassInfo, name: str) -> int:
     """Where the constructor of a class sets an attribute to what it is given, 0 if it does not."""
     init = function_of(member(cls, "__init__"))
-    return (
-        next((kept.at for kept, _ in kept_as_given(init.node.params, init.parts) if kept.name == name), 0)
-        if init is not None
-        else 0
-    )
+    kept = kept_as_given(init.node.params, init.parts) if init is not None else ()
+    return next((place.at for place, _ in kept if place.name == name), 0)
 
 
 def _has_more(value: Value) -> bool:

@@ -6,7 +6,7 @@ A tracer is an instance of `jax.Array` and `jax.core.Tracer`, never of a Python 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, Final, TypeGuard
 
 from jitlint.catalogue.lexicon import lexicon
@@ -63,6 +63,17 @@ def function_of(value: Value | None) -> FuncInfo | None:
     """The function that a class holds, plain or behind `classmethod` and the like."""
     func = value.func if type(value) is Descr else value
     return func.fn if type(func) is Func else None
+
+
+def methods(info: ClassInfo) -> Iterator[FuncInfo]:
+    """The functions that a class and its bases hold."""
+    found = (function_of(value) for cls in mro(info) for value in cls.namespace.values())
+    yield from (fn for fn in found if fn is not None)
+
+
+def converts(default: Value | None) -> bool:
+    """Whether a field makes something of what it is given: ``eqx.field(converter=jnp.asarray)``."""
+    return type(default) is ExtInst and "converter" in default.attrs
 
 
 def is_enumeration(info: ClassInfo) -> bool:
