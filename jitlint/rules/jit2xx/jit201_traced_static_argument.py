@@ -77,8 +77,24 @@ ramp(4)
     reference="https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
 )
 
+_ANY = "args"
+"""What takes any number of arguments, which have no name: the sizes of ``x.reshape(n, 2)``."""
 _SIZES = frozenset(
-    ("shape", "newshape", "N", "M", "n", "num", "size", "length", "reps", "repeats", "stop", "num_classes")
+    (
+        "shape",
+        "newshape",
+        "N",
+        "M",
+        "n",
+        "num",
+        "size",
+        "length",
+        "reps",
+        "repeats",
+        "stop",
+        "num_classes",
+        _ANY,
+    )
 )
 
 
@@ -87,7 +103,8 @@ def check(event: ApiMisuse) -> Report | None:
     """Report traced static arguments; ``parameter`` names the argument, ``api`` the function."""
     if event.problem != "static-argument":
         return None
-    subject = f"`{event.parameter}` of `{event.api}`" if event.parameter else f"an argument of `{event.api}`"
+    named = event.parameter and event.parameter != _ANY
+    subject = f"`{event.parameter}` of `{event.api}`" if named else f"an argument of `{event.api}`"
     return Report(
         f"{subject} must be static, but it is traced", _cure(event), static="if it takes few values"
     )
