@@ -45,7 +45,7 @@ class Wrap(msgspec.Struct, frozen=True):
     function cannot be called under. closed: all parameters that it has in any version are known. needs: those without a default,
     in every version, besides the function. sliced: arguments arrive, and results leave, with another number of axes than they have
     outside. mute: its function must give nothing. apart: and takes no arrays but those that it is given. asks: it is not called without its function,
-    so it makes no decorators. takes: names that it takes of what is given to the function that it makes. lifts: it takes a class of modules, or a method. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
+    so it makes no decorators. settings: its arguments are settings of an optimiser. takes: names that it takes of what is given to the function that it makes. lifts: it takes a class of modules, or a method. asks_for_rules: what it gives cannot be called, differentiated or not, as long as it has no rule.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Wrap(msgspec.Struct, frozen=True):
     static_hash: bool = True
     looks: bool = False
     untouched: bool = False
+    settings: bool = False
     sliced: bool = False
     real: bool = False
     forward: bool = False

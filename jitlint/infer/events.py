@@ -62,6 +62,15 @@ class Convert(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class KindCheck(Event):
+    """A check of what kind of value something is, which no tracer passes, raises. classes: those that it asks for, as they are written;
+    exception: the class of what is raised."""
+
+    classes: str = ""
+    exception: str = "TypeError"
+
+
+@dataclass(frozen=True, slots=True)
 class BadIndex(Event):
     """An array is indexed in a way that JAX refuses. problem: mask (boolean mask read), mask-update
     (``.at[mask].set``), slice (a traced slice bound), list (a list index), float, string, count (more of
@@ -269,7 +278,7 @@ class Capture(Event):
 
     problem: written (what is written later is not seen; ``writer`` names the function, "" at module level), renewed (the
     function that made the program got it from a variable that ``writer`` renews), large (an array of ``size`` elements is
-    copied into the program).
+    copied into the program), kept (``writer`` keeps a program of the call that needed it first, and is given other values later).
     """
 
     kind: str = "state"
@@ -396,6 +405,7 @@ class LimitMet(Event):
 AnyEvent = Union[
     Truth,
     Convert,
+    KindCheck,
     BadIndex,
     ArrayStore,
     ApiMisuse,
@@ -447,7 +457,7 @@ AnyEvent = Union[
     LimitMet,
 ]
 
-RAISING = frozenset({Truth, Convert, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
+RAISING = frozenset({Truth, Convert, KindCheck, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
 """Events of code that JAX refuses where it stands: what follows is not reached."""
 
 

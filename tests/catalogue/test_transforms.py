@@ -81,6 +81,10 @@ PROGRAMS: dict[str, str] = {
     "equinox.filter_jit": "equinox.filter_jit(f)(ONE)",
     "equinox.nn.make_with_state": "equinox.nn.make_with_state(f)(ONE)",
     "equinox.filter_vmap": "equinox.filter_vmap(f)(MANY)",
+    "optax.inject_hyperparams": (
+        "g = optax.inject_hyperparams(lambda learning_rate: optax.sgd(f(learning_rate)))(learning_rate=0.1); "
+        "s = g.init(ONE); jax.jit(g.update)(ONE, s)"
+    ),
     "optax.value_and_grad_from_state": "optax.value_and_grad_from_state(f)(ONE, state=optax.lbfgs().init(ONE))",
     "equinox.filter_pmap": "equinox.filter_pmap(f)(MANY[:1])",
     "equinox.filter_grad": "equinox.filter_grad(f)(ONE)",

@@ -19,18 +19,7 @@ from jitlint.infer.grounds import at_most, weaken
 from jitlint.infer.keys import USES
 from jitlint.infer.lattice import join, seq_element
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import (
-    NONE,
-    UNKNOWN,
-    Arr,
-    ExtInst,
-    Inst,
-    Map,
-    Seq,
-    Value,
-    Xform,
-    alternatives,
-)
+from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Inst, Map, Seq, Value, Xform, alternatives, py
 from jitlint.link.core import asking, branches, calls, flags, host_calls, loops, managed, matching, retests
 from jitlint.link.core.expressions import evaluate
 from jitlint.link.engine import evaluator, imports, regions
@@ -211,6 +200,8 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
     if outcome is None and regions.asks_version(m, node.test):
         with regions.prepared(m):
             return _either_side(m, f, node, outcome)
+    if f.world.level:
+        m.domains.on_run(f, node, UNKNOWN if outcome is None else py(outcome))
     return _either_side(m, f, node, outcome)
 
 
@@ -371,6 +362,8 @@ def _raise(m: Machine, f: Frame, node: ir.Raise) -> bool:
 
 def _assert(m: Machine, f: Frame, node: ir.Assert) -> bool:
     outcome = branches.condition(m, f, node.test, "assert", node.at)
+    if f.world.level:
+        m.domains.on_run(f, node, UNKNOWN if outcome is None else py(outcome))
     if outcome is False:
         return False
     f.scope.vars = dict(f.scope.vars)

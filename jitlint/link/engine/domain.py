@@ -207,7 +207,8 @@ class Domain(Generic[T]):
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A statement of one of the ``nodes`` has run: a loop (a comprehension is one, whose target is bound), the body
-        of a ``try``, an import, an expression, an assignment of what a call gives, whose names are not bound yet. value: what the loop goes over or the expression gives."""
+        of a ``try``, an import, an expression, an assignment of what a call gives, whose names are not bound yet; in a trace also an ``if`` or an
+        ``assert`` whose test was evaluated, with its truth as the value. value: what the loop goes over or the expression gives."""
 
     def on_side(self, number: int | None) -> None:
         """The statements that follow run on one of the states that an ``if`` left; None: they have run on all of them.

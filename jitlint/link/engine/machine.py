@@ -25,6 +25,7 @@ from jitlint.infer.events import (
     BadIndex,
     Convert,
     Handler,
+    KindCheck,
     Leak,
     TracedFunction,
     TransformMisuse,
@@ -366,7 +367,7 @@ def needs_kind(kind: type[AnyEvent], fields: dict[str, object]) -> bool:
             "unfit",
             "long-spec",
         )
-    return kind in (ArrayStore, BadIndex, Truth)
+    return kind in (ArrayStore, BadIndex, KindCheck, Truth)
 
 
 def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
@@ -377,6 +378,8 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
     attribute = kind is ArrayStore and fields.get("op") in ("delitem", "method", "attribute", "field")
     if kind is ArrayStore and fields.get("op") == "lent":
         return "ValueError"
+    if kind is KindCheck:
+        return exception
     if attribute or exception.endswith("AttributeError"):
         return "AttributeError"
     if exception.endswith(("IndexError", "NonConcreteBooleanIndexError")):

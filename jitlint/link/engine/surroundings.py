@@ -62,12 +62,15 @@ def blocks(node: ir.Node | None) -> Iterator[Sequence[ir.Node]]:
 
 def around(f: Frame) -> Around:
     """What is around the statement that runs in a frame; empty when it is not known."""
-    if f.fn is None:
-        return ()
-    if f.fn.surroundings is None:
-        f.fn.surroundings = Table(f.fn.body)
-    table: Table = f.fn.surroundings
-    return table.around.get(f.at, ())
+    return around_of(f.fn, f.at) if f.fn is not None else ()
+
+
+def around_of(fn: FuncInfo, statement: int) -> Around:
+    """What is around a statement of a function."""
+    if fn.surroundings is None:
+        fn.surroundings = Table(fn.body)
+    table: Table = fn.surroundings
+    return table.around.get(statement, ())
 
 
 def leads_to_raise(f: Frame) -> bool:

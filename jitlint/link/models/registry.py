@@ -37,16 +37,8 @@ from jitlint.link.engine.events import tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, binding, layers, making, numpy_calls, results, shape_calls
-from jitlint.link.models.jax import (
-    boundaries,
-    carries,
-    directions,
-    exporting,
-    higher,
-    jax_calls,
-    train_states,
-    xforms,
-)
+from jitlint.link.models.frameworks import train_states
+from jitlint.link.models.jax import boundaries, carries, directions, exporting, higher, jax_calls, xforms
 from jitlint.link.models.maps import varying
 from jitlint.link.models.python import builtin_calls as python_calls
 from jitlint.link.models.python import dispatch, stdlib_calls

@@ -16,7 +16,8 @@ RULE = Rule(
 Only the arguments of a traced function are its inputs. Whatever else it reads (a global, an attribute of `self`, an
 entry of a configuration dictionary, a variable of the enclosing function) is looked up while JAX traces and becomes a
 constant of the compiled program. So does what the function that makes the program was given: `step = build_step(teacher)`
-goes on with this teacher, whatever the caller assigns to `teacher` afterwards.
+goes on with this teacher, whatever the caller assigns to `teacher` afterwards. And what is compiled when it is first
+needed, `if self._step is None: self._step = jax.jit(lambda p: p - rate * p)`, goes on with the `rate` of the first call.
 
 Changing it afterwards has no effect until something makes JAX trace again, for example an argument of a new shape; then
 it takes effect all of a sudden.
@@ -67,6 +68,9 @@ scaled(1.0, config["scale"])
         "renewed": Advisory(
             "the program does what it was made for; that its user goes on with other values may be meant"
         ),
+        "kept": Advisory(
+            "the program does what it was made for, and would without jit: that one stands for all calls may be meant"
+        ),
         "uncompared": Advisory("nothing is refused: the objects are to count as one, and that may be meant"),
     },
     since="0.1",
@@ -84,6 +88,13 @@ def check(event: Capture) -> Report | None:
             "compiled code never sees the new value",
             "pass it to the compiled function as an argument, each time",
             case="renewed",
+        )
+    if event.problem == "kept":
+        return Report(
+            f"`{{expr}}` stays what it was in the first call of `{event.writer}`, which keeps the program that it compiles then: later "
+            "calls bring another value, and the compiled code never sees it",
+            "pass it to the compiled function as an argument, or make it a part of what the program is kept by",
+            case="kept",
         )
     if event.kind == "array" or event.problem != "written":
         return None

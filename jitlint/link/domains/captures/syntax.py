@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.captures.log import Call, Load, Write
-from jitlint.link.engine.surroundings import Around, Table
+from jitlint.link.engine.lazily import filling, mentions
+from jitlint.link.engine.surroundings import Around, around_of
 from jitlint.link.tables.ir_walk import bound_by, last_name, nodes
 from jitlint.link.tables.storing import pairs
 from jitlint.syntax import ir
@@ -39,7 +40,7 @@ def harmless(write: Write) -> bool:
     path = _written_path(found, write)
     if not path:
         return False
-    lazy = _is_lazy(found, write.statement, path)
+    lazy = filling(found, write.statement, path, assigned_in(fn.body)) is not None
     return lazy or _is_restored(fn, path[-1]) or _repeats(fn, found, write)
 
 
@@ -140,14 +141,6 @@ def exclusive(first: Call | Write, second: Call | Write) -> bool:
     return any(isinstance(block[-1], (ir.Return, ir.Raise)) for block in mine)
 
 
-def around_of(fn: FuncInfo, statement: int) -> Around:
-    """What is around a statement of a function."""
-    if fn.surroundings is None:
-        fn.surroundings = Table(fn.body)
-    found: Around = fn.surroundings.around.get(statement, ())
-    return found
-
-
 def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
     """Whether the write only does once more, word for word, what was done before: a call without arguments.
 
@@ -164,7 +157,7 @@ def _repeats(fn: FuncInfo, around: Around, write: Write) -> bool:
         for node in nodes(fn.body)
         if type(node) is ir.Assign
         and node is not statement
-        and any(_mentions(target, str(write.key)) for target in node.targets)
+        and any(mentions(target, str(write.key)) for target in node.targets)
     ]
     if not others:
         return write.key in fn.node.local_names  # in a loop
@@ -260,60 +253,6 @@ def _of_context_manager(fn: FuncInfo) -> bool:
     """Whether the function is a method of a class whose instances put things back when they are left."""
     owner = fn.qualname.rpartition(".")[0]
     return bool(owner) and any(f.qualname == f"{owner}.__exit__" for f in fn.module.functions)
-
-
-def _is_lazy(around: Around, statement: int, path: tuple[str, ...]) -> bool:
-    """Whether the write runs only while the place is still empty."""
-    for owner, block in around:
-        if type(owner) is ir.If and _asks_presence(owner.test, path):
-            return True
-        if type(owner) is ir.Try and block is not owner.body and _mentions(owner.body, path[-1]):
-            return any(_catches_missing(h.type) for h in owner.handlers)
-        for node in block:
-            if node.at == statement:
-                break
-            if (
-                type(node) is not ir.If
-                or not node.body
-                or not isinstance(node.body[-1], (ir.Return, ir.Raise))
-            ):
-                continue
-            if _asks_presence(node.test, path):
-                return True
-    return False
-
-
-def _catches_missing(node: ir.Node | None) -> bool:
-    parts = node.elts if type(node) is ir.Tuple else [node]
-    return node is None or any(last_name(part) in lexicon().errors.of_missing for part in parts)
-
-
-def _asks_presence(test: ir.Node | None, path: tuple[str, ...]) -> bool:
-    """Whether a test asks if there is something in the place already."""
-    return last_name(test) == path[-1] or any(_asks(node, path) for node in nodes(test))
-
-
-def _asks(node: ir.Node | None, path: tuple[str, ...]) -> bool:
-    name = path[-1]
-    if type(node) is ir.Compare:
-        sides = [node.left, *node.rights]
-        member = any(op in ("in", "not in") for op in node.ops)
-        absent = any(type(side) is ir.Const and side.kind == "none" for side in sides)
-        return ((absent or member) and _mentions(sides, name)) or (
-            member and last_name(node.rights[0]) == path[0]
-        )
-    if type(node) is ir.UnaryOp and node.op == "not":
-        return _mentions(node.operand, name)
-    if type(node) is ir.Call and last_name(node.func) in ("hasattr", "len", "getattr", "isinstance"):
-        return _mentions([arg.value for arg in node.args], name)
-    return False
-
-
-def _mentions(root: Any, name: str) -> bool:
-    for node in nodes(root):
-        if last_name(node) == name or (type(node) is ir.Const and node.value == name):
-            return True
-    return False
 
 
 def _is_restored(fn: FuncInfo, name: str) -> bool:

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from jitlint.infer.values import NO_CONST, const_of
 from jitlint.link.domains.captures.log import Call, Write
-from jitlint.link.domains.captures.syntax import around_of, assigned_in, depends, renews
+from jitlint.link.domains.captures.syntax import assigned_in, depends, renews
 from jitlint.link.engine import callers
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.surroundings import Around, Table
+from jitlint.link.engine.surroundings import Around, Table, around_of
 from jitlint.link.tables.ir_walk import last_name, nodes
 from jitlint.syntax import ir
 from jitlint.syntax.children import below

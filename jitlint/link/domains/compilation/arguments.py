@@ -257,15 +257,15 @@ def _ask_caller(log: CompilationLog, q: Question, site: CallSite) -> bool:
     fn = q.frame.fn
     assert fn is not None
     outer = Variation(log.m, site.frame, log.m.texts.table(site.frame), site.loops)
-    written = _written(fn, site)
-    written.update(_spread(log, fn, site, written))
-    given = {name: (outer, node) for name, node in written.items()}
+    told = written(fn, site)
+    told.update(_spread(log, fn, site, told))
+    given = {name: (outer, node) for name, node in told.items()}
     step = Step(site.frame.module.name, site.node.at, f"`{fn.qualname}` is called in a loop here")
     inside = Variation(log.m, q.frame, q.table, (), given, called=True)
     return _ask(log, q, inside, (step,), certain=not site.frame.module.is_test)
 
 
-def _written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
+def written(fn: FuncInfo, site: CallSite) -> dict[str, ir.Expr]:
     """What a call hands over, by the parameters that get it."""
     params = [p for p in fn.node.params if p.kind in ("pos", "any")]
     through = type(site.node.func) is ir.Attr or fn.name == "__call__"

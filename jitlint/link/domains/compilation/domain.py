@@ -6,8 +6,8 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Class, Ext, Func, Value, Xform
-from jitlint.link.domains.compilation import arguments, grown, makers, ragged, transfers
-from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog
+from jitlint.link.domains.compilation import arguments, grown, kept, makers, ragged, transfers
+from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog, Made
 from jitlint.link.engine.domain import Activation, Called, Domain, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -29,6 +29,8 @@ class Compilation(Domain[None]):
         """A function or a transformed function is another one each time it is made."""
         if not f.world.level and type(value) in _WITH_IDENTITY:
             makers.born(f, at, value)
+            if type(value) is Xform and f.fn is not None and makers.compiles(value):
+                self.log.made.setdefault((f.module.name, at), Made(f, f.confidence, at))
 
     def on_property(self, f: Frame, at: int, func: Func, value: Value) -> None:
         """A property may make a function each time that it is asked for."""
@@ -64,3 +66,4 @@ class Compilation(Domain[None]):
         makers.finish(self.log)
         arguments.finish(self.log)
         transfers.finish(self.log)
+        kept.finish(self.log)

@@ -42,6 +42,15 @@ class PerCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A compiled function that a function of the project makes."""
+
+    frame: Frame
+    confidence: Confidence
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class EagerLoop:
     """A loop or branch of JAX in host code with a function that is made each time. in_loop: at every turn of a loop."""
 
@@ -100,6 +109,7 @@ class CompilationLog:
     m: Machine
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
     per_call: dict[tuple[str, int], PerCall] = field(default_factory=dict)
+    made: dict[tuple[str, int], Made] = field(default_factory=dict)
     eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
     questions: dict[tuple[str, int], Question] = field(default_factory=dict)
     kept: dict[tuple[str, int], int] = field(default_factory=dict)

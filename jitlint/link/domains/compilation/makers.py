@@ -91,12 +91,12 @@ def _called_one(log: CompilationLog, f: Frame, node: ir.Call, callee: Value) -> 
             sites[f.module.name, node.at] = CallSite(f, node, f.loops)
         if f.loops:
             _handed_on(log, f, node, func)
-    if _compiles(callee):
+    if compiles(callee):
         _called(log, f, node, callee, node.func)
-    elif type(callee) is Xform and _compiles(callee.target):
+    elif type(callee) is Xform and compiles(callee.target):
         if type(node.func) is ir.Call and node.func.args:
             _called(log, f, node, callee.target, node.func.args[0].value)  # of `jax.vmap(compiled)(x)`
-    elif type(callee) is Bound and _compiles(callee.func):
+    elif type(callee) is Bound and compiles(callee.func):
         compilation_arguments.check(log, f, log.m.texts.table(f), node, callee.func, 1)
 
 
@@ -105,7 +105,7 @@ def _handed_on(log: CompilationLog, f: Frame, node: ir.Call, func: Func) -> None
     params = func.fn.node.params[1:] if func.owner is not None else func.fn.node.params
     for name, value in by_parameter(node, params):
         made = births(f).get(value.at) if type(value) is ir.Call else None
-        if made is not None and _compiles(made.value) and _calls(func.fn, name):
+        if made is not None and compiles(made.value) and _calls(func.fn, name):
             _called(log, f, node, made.value, value)
 
 
@@ -114,7 +114,7 @@ def _calls(fn: FuncInfo, name: str) -> bool:
     return any(type(func) is ir.Name and func.id == name for func in calls)
 
 
-def _compiles(value: Value) -> TypeGuard[Xform]:
+def compiles(value: Value) -> TypeGuard[Xform]:
     return type(value) is Xform and value.spec.name in lexicon().compilation.transforms
 
 

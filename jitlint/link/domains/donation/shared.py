@@ -15,7 +15,7 @@ from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
 from jitlint.infer.values import Class, Ext, Func
 from jitlint.link.domains.donation.walker import Known, Walker
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax.train_states import STATE, is_state
+from jitlint.link.models.frameworks.train_states import STATE, is_state
 from jitlint.link.tables.ir_walk import bound_by, by_parameter, code_of, path_text
 from jitlint.syntax import ir
 from jitlint.syntax.children import below

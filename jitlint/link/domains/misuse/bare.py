@@ -1,8 +1,8 @@
 """What a compiled function surely does when the program calls it, with no map around (layer: ``link``, room ``domains``).
 
 What it does: follows the statements that always run, from the function that is called to those that it calls by their
-names, to methods of the same object and of those that it holds. What it does not: guess what a test decides, follow methods of
-other objects, or functions that transforms call.
+names, to methods of the same object and of those that it holds, and past tests whether a setting of theirs is there. What it does not:
+guess what another test decides, follow methods of other objects, or functions that transforms call.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Bound, Func, Inst, Value
+from jitlint.infer.values import NO_CONST, Bound, Func, Inst, Py, Value, alternatives
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
@@ -44,25 +44,36 @@ def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
 def _leads(m: Machine, func: Func, owner: Inst | None, place: tuple[str, int], depth: int) -> bool:
     """owner: the object of which the function is a method."""
     fn = func.fn
-    for call in _with_mapped(m, func, _always(fn.body)):
+    for call in _with_mapped(m, func, _always(fn, owner, fn.body)):
         if (fn.module.name, call.at) == place:
             return True
-        callee, of = _callee(m, func, owner, call.func) if depth else (None, None)
-        if type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee, of, place, depth - 1):
+        callees = _callees(m, func, owner, call.func) if depth else []
+        if callees and all(_leads_on(m, callee, of, place, depth - 1) for callee, of in callees):
             return True
     return False
 
 
-def _callee(
+def _leads_on(
+    m: Machine, callee: Value | None, owner: Inst | None, place: tuple[str, int], depth: int
+) -> bool:
+    return type(callee) is Func and not callee.fn.node.decorators and _leads(m, callee, owner, place, depth)
+
+
+def _callees(
     m: Machine, func: Func, owner: Inst | None, node: ir.Node | None
-) -> tuple[Value | None, Inst | None]:
-    """What a call in a function runs: a global function, or a method of its own object or of one held there, with that object."""
+) -> list[tuple[Value | None, Inst | None]]:
+    """What a call in a function may run: a global function, or a method of its own object or of one held there, or one of several
+    objects that may be held there; each with the object."""
     if _is_global(func.fn, node):
-        return paths.peek(m, inside(func), node), None
+        return [(paths.peek(m, inside(func), node), None)]
     of = _held(func.fn, owner, node.obj) if type(node) is ir.Attr else None
     if of is None or type(node) is not ir.Attr:
-        return None, None
-    return of.attrs.get(node.name) or find_method(of, node.name), of
+        return []
+    held = of.attrs.get(node.name)
+    objects = alternatives(held) if held is not None else []
+    if objects and all(type(one) is Inst for one in objects):
+        return [(find_method(one, "__call__"), one) for one in objects if type(one) is Inst]
+    return [(held or find_method(of, node.name), of)]
 
 
 def _held(fn: FuncInfo, owner: Inst | None, node: ir.Node | None) -> Inst | None:
@@ -96,16 +107,34 @@ def _is_global(fn: FuncInfo, node: ir.Node | None) -> bool:
     return type(node) is ir.Name and node.id not in fn.node.local_names
 
 
-def _always(block: Sequence[ir.Node]) -> Iterator[ir.Call]:
+def _always(fn: FuncInfo, owner: Inst | None, block: Sequence[ir.Node]) -> Iterator[ir.Call]:
     """The calls that run whenever a block does, until something may end it early."""
     for statement in block:
-        if type(statement) is ir.With:
-            yield from _always(statement.body)
+        side = _side(fn, owner, statement) if type(statement) is ir.If else None
+        if side is not None or type(statement) is ir.With:
+            inner = statement.body if side is None and type(statement) is ir.With else side or ()
+            yield from _always(fn, owner, inner)
+            if inner and isinstance(inner[-1], (ir.Return, ir.Raise)):
+                return
         elif not isinstance(statement, _SIMPLE):
             if any(isinstance(part, (ir.Return, ir.Raise)) for part in below(statement)):
                 return
             continue
         yield from _calls(statement)
+
+
+def _side(fn: FuncInfo, owner: Inst | None, node: ir.If) -> Sequence[ir.Node] | None:
+    """The side of a test for a setting of the object, ``self.axis_name is None``, that runs; None if that is not known."""
+    test = node.test
+    asked = test.left if type(test) is ir.Compare and test.ops in (["is"], ["is not"]) else None
+    if type(test) is not ir.Compare or type(asked) is not ir.Attr:
+        return None
+    right = test.rights[0]
+    of = _held(fn, owner, asked.obj) if type(right) is ir.Const and right.kind == "none" else None
+    value = of.attrs.get(asked.name) if of is not None else None
+    if type(value) is not Py or value.const is NO_CONST:
+        return None
+    return node.body if (value.const is None) is (test.ops == ["is"]) else node.orelse
 
 
 def _calls(statement: ir.Node) -> list[ir.Call]:

@@ -14,6 +14,7 @@ from jitlint.link.domains.misuse import (
     frozen,
     growing,
     idioms,
+    kind_checks,
     late,
     late_bound,
     lent,
@@ -41,7 +42,7 @@ from jitlint.syntax import ir
 class Misuse(Domain[None]):
     """Looks at results that are thrown away or counted wrongly, at assignments that are refused, and at the names of imports."""
 
-    nodes = frozenset({ir.Assign, ir.ExprStmt, ir.Import, ir.ImportFrom})
+    nodes = frozenset({ir.Assert, ir.Assign, ir.ExprStmt, ir.If, ir.Import, ir.ImportFrom})
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
@@ -112,6 +113,8 @@ class Misuse(Domain[None]):
                 idioms.never_read(self.m, f, node, value)
                 counts.check(self.m, f, node, value)
                 stale.check(self._lost, self.m, f, node)
+        elif isinstance(node, (ir.If, ir.Assert)):
+            kind_checks.check(self.m, f, node, value)
         elif type(node) is ir.Import:
             for name in node.names:
                 if name.asname:

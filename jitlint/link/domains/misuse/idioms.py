@@ -10,7 +10,7 @@ from jitlint.link.domains.misuse import helpers, successors
 from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.models.jax import train_states
+from jitlint.link.models.frameworks import train_states
 from jitlint.link.tables import ir_walk, naming
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives

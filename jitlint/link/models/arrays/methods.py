@@ -38,7 +38,7 @@ from jitlint.link.engine.events import emit_convert, hurt
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays, layers, numpy_calls, results, shapes
-from jitlint.link.models.jax import train_states
+from jitlint.link.models.frameworks import train_states
 from jitlint.link.models.python import command_lines, containers, dispatch
 from jitlint.link.values import bounds, classes, fitting, pytrees, subscripts
 from jitlint.link.values.library_objects import APPLIED, COLLECTION, COMPILED, LOWERED, VARIABLE

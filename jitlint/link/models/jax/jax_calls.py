@@ -35,7 +35,8 @@ from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays
-from jitlint.link.models.jax import checks, exporting, higher, modules
+from jitlint.link.models.frameworks import modules
+from jitlint.link.models.jax import checks, exporting, higher
 from jitlint.link.models.maps import shardings
 from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts

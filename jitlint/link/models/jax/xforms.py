@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.transforms import Wrap
-from jitlint.infer.grounds import RULED
+from jitlint.infer.grounds import RULED, at_most
 from jitlint.infer.lattice import join, modes_among
 from jitlint.infer.places import Step
 from jitlint.infer.values import (
@@ -39,6 +40,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine, Site
 from jitlint.link.engine.world import CHECKED, TWICE, World
 from jitlint.link.models.arrays import layers
+from jitlint.link.models.frameworks import lifted, settings
 from jitlint.link.models.jax import (
     arity,
     arrival,
@@ -47,7 +49,6 @@ from jitlint.link.models.jax import (
     custom_rules,
     demands,
     hashed,
-    lifted,
     mapping,
     operands,
 )
@@ -200,11 +201,12 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return custom_rules.call(m, f, at, x, args)
     if demands.refuses_arguments(m, f, at, x, args) or arity.lacks_argument(m, f, at, x, args):
         return UNKNOWN
-    arrived = arrival.arguments(m, f, at, x, sig, args)
+    if spec.settings:
+        arrived = settings.arrived(x, sig, args, w.level + 1)
+    else:
+        arrived = arrival.arguments(m, f, at, x, sig, args)
     world = _world_inside(f, x, args)
-    steps = _steps(f, x, at)
-    ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
-    inner = scopes.in_world(f, world, steps, ground)
+    inner = _frame_inside(f, x, world, at)
     arrived = varying.arrived(f, x, arrived)
     _tell_lanes(m, inner, x, arrived)
     transformed = Transformed(x, args, inner, at, arrived)
@@ -215,6 +217,15 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     m.domains.on_result(f, transformed, result)
     outer = modes_among((*args.pos, *args.kw.values(), *_closed_over(f, x.target)), 2)
     return _leave(m, f, at, inner, x, args, result, outer)
+
+
+def _frame_inside(f: Frame, x: Xform, world: World, at: int) -> Frame:
+    """Where a transformed function runs."""
+    ground = "test" if x.module.is_test and f.ground in ("jit", "test") and not f.steps else f.ground
+    inner = scopes.in_world(f, world, _steps(f, x, at), ground)
+    if x.spec.settings:
+        inner.confidence = at_most(f.confidence, Confidence.LIKELY)  # updates are compiled as a rule
+    return inner
 
 
 def _without_taken(spec: Wrap, args: Args) -> Args:

@@ -1,0 +1,1 @@
+"""What Flax, Equinox and optax make of modules, training states and settings."""
