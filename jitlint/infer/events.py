@@ -124,7 +124,7 @@ class OddOptimiser(Event):
     problem: clipped-late (gradients are bounded by ``name`` after an optimiser has taken them in), once (its learning rate is what
     the schedule ``name`` gives for one step), masked (what a mask leaves out is handed on as it is), subtracted (the updates
     ``name``), restarted (the state ``name`` is made anew at each step), each-epoch (each epoch makes one for ``name``), swapped
-    (``name`` is the value, not the gradients), elsewhere (``name`` goes down a gradient that is taken by something else).
+    (``name`` is the value, not the gradients), misnamed (what a derivative gives is called by the names of each other; ``name``: its order), elsewhere (``name`` goes down a gradient that is taken by something else).
     """
 
     problem: str = ""

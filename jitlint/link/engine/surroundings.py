@@ -128,15 +128,42 @@ def undone(f: Frame, name: str) -> bool:
 
 def _is_taken_off(f: Frame) -> bool:
     """Whether something is put onto a stack, or into what lies there, and the block takes it off later: ``stack.append(x)``,
-    ``stack.pop()``."""
+    ``stack.pop()``; or stands in a loop that runs until there is nothing left."""
     changed, found = _changed(f), around(f)
     path = _path(changed)
+    if path and any(type(owner) is ir.While and _asks_for_rest(owner.test, path) for owner, _ in found):
+        return True
     if not path or (type(_statement(f)) is not ir.ExprStmt and type(changed) is not ir.Sub):
         return False
     later = (node for node in found[-1][1] if node.at > f.at and isinstance(node, (ir.ExprStmt, ir.Assign)))
     takes = [node.func for node in below(list(later)) if type(node) is ir.Call]
     stacks = {_path(func.obj) for func in takes if type(func) is ir.Attr and func.name == "pop"} - {""}
     return any(path == stack or path.startswith((f"{stack}.", f"{stack}[")) for stack in stacks)
+
+
+def _asks_for_rest(test: ir.Expr, path: str) -> bool:
+    """``while stack``, ``while len(stack) > 0``."""
+    if type(test) is ir.Compare and test.ops in ([">"], ["!="]):
+        none = type(test.rights[0]) is ir.Const and test.rights[0].value == 0
+        call = test.left if none else None
+        asked = (
+            call.args[0].value if type(call) is ir.Call and _name(call.func) == "len" and call.args else None
+        )
+        return _path(asked) == path
+    return _path(test) == path
+
+
+def makes_room(f: Frame) -> bool:
+    """Whether the statement runs where a container has more than so many elements: ``if len(table) > 8: table.popitem(last=False)``.
+    What was put there last stays."""
+    found = around(f)
+    test = found[-1][0].test if found and isinstance(found[-1][0], (ir.If, ir.While)) else None
+    if type(test) is not ir.Compare or test.ops not in ([">"], [">="]):
+        return False
+    most = test.rights[0]
+    return _name(test.left.func if type(test.left) is ir.Call else None) == "len" and not (
+        type(most) is ir.Const and most.value in (0, 1)
+    )
 
 
 def _puts_back(node: ir.Try, block: Sequence[ir.Node], name: str) -> bool:

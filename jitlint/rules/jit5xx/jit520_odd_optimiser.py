@@ -79,6 +79,10 @@ _SAID = {
         "`{name}` goes down a gradient that is taken by something else, and is the same however often this runs",
         "take it where the step begins: `jax.grad(loss)({name}, ...)`",
     ),
+    "misnamed": (
+        "the derivative gives {name}, but the names here say it the other way round",
+        "swap the names",
+    ),
     "swapped": (
         "`{name}` is the value of the function, the first of what `value_and_grad` gives, but the parameters move along it",
         "the gradients come second: `value, grads = jax.value_and_grad(f)(x)`",

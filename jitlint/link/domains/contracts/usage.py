@@ -14,6 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import FALSE, TRUE, ExtInst, Func, Map, Py, Value, const_of, py
+from jitlint.link.domains.contracts import swapped
 from jitlint.link.engine import callers, evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Args, Frame
@@ -163,7 +164,12 @@ def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     x = transformed.x
     _check_place(m, f)
     valued = x.spec.result == derivatives.VALUED and "has_aux" not in x.options
-    pair = surroundings.bound_pair(f) if valued else None
+    pair = surroundings.bound_pair(f)
+    order = swapped.order(x, pair[0]) if pair is not None else ""
+    if order:
+        m.emit(f, OddOptimiser, f.at, None, Confidence.LIKELY, problem="misnamed", name=order)
+        return
+    pair = pair if valued else None
     first, second = pair[0].elts if pair is not None else (None, None)
     if pair is None or type(first) is not ir.Name or type(second) is not ir.Name:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import ExtInst, Func, Inst, Map, Seq, Tree, Value
 from jitlint.link.domains.leaks import layers, pending, stores
+from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Activation, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -79,9 +80,12 @@ class Leaks(Domain[Left]):
 
     def on_change(self, f: Frame, change: Change) -> None:
         """Something is taken out of a container."""
-        if f.world.level and change.how in lexicon().containers.taking and isinstance(change.box, (Seq, Map)):
-            stores.taken_out(self.m, f, change.box)
-            self._homes.let_go(pending.place(change.box, ""))
+        box = change.box
+        if not f.world.level or change.how not in lexicon().containers.taking or surroundings.makes_room(f):
+            return
+        if isinstance(box, (Seq, Map)):
+            stores.taken_out(self.m, f, box)
+            self._homes.let_go(pending.place(box, ""))
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """A method that is transformed calls others."""

@@ -17,17 +17,21 @@ _FUNCTIONS = (Bound, Func, Partial, Xform)
 
 
 def arrived(x: Xform, sig: Signature | None, args: Args, level: int) -> Args:
-    """The arguments as the function that makes the optimiser gets them, all by name."""
+    """The arguments as the function that makes the optimiser gets them, and its defaults with them."""
     _, static, known = static_names(x, sig)
     if sig is None or not known or args.more is not None or args.kw_more is not None or sig.has_var:
-        return Args([], {}, UNKNOWN, UNKNOWN)
-    names = [param.name for param in sig.params]
-    given = {name: value for name, value in sig.func.defaults.items() if name in names}
-    given.update(zip([param.name for param in sig.positional], args.pos))
-    given.update(args.kw)
+        unknown: dict[str, Value] = dict.fromkeys(args.kw, UNKNOWN)
+        return Args([UNKNOWN] * len(args.pos), unknown, args.more and UNKNOWN, args.kw_more and UNKNOWN)
+    names = [param.name for param in sig.positional]
+    given = {*names[: len(args.pos)], *args.kw}
+    open_names = {param.name for param in sig.params} - given
+    named = {**{name: v for name, v in sig.func.defaults.items() if name in open_names}, **args.kw}
+
+    def one(name: str, value: Value) -> Value:
+        return value if name in static else _one(x, name, value, level)
+
     return Args(
-        [],
-        {name: _one(x, name, value, level) if name not in static else value for name, value in given.items()},
+        [one(*pair) for pair in zip(names, args.pos)], {name: one(name, v) for name, v in named.items()}
     )
 
 

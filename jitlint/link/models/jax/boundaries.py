@@ -197,7 +197,7 @@ def _counts(default: Value | None) -> bool:
     """Whether a field belongs to what is hashed: `field(...)` may leave it out."""
     if type(default) is ExtInst and default.dotted.endswith("field"):
         return all(_is_true(default.attrs.get(name)) for name in ("hash", "compare"))
-    return default is None or type(default) in (Py, Tup)
+    return default is None or type(default) in (Inst, Py, Tup)
 
 
 def _is_true(value: Value | None) -> bool:

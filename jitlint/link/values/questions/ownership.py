@@ -33,7 +33,7 @@ _CLOSURES: Final = 3
 """So many functions that close over one another are looked through."""
 
 
-def deepest_tracer(value: Value, depth: int = 2, closures: int = _CLOSURES) -> Arr | Tree | None:
+def deepest_tracer(value: Value, depth: int = 4, closures: int = _CLOSURES) -> Arr | Tree | None:
     """The tracer of the highest level inside a value, or None. closures: how many functions are looked through besides."""
     return _deepest([_tracer_in(alt, depth, closures) for alt in alternatives(value)])
 

@@ -1,0 +1,62 @@
+"""Results of derivatives that are unpacked in another order than they come in (layer: ``link``, room ``domains``).
+
+``grads, loss = jax.value_and_grad(f)(params)``: the value comes first. What it does: reads the names of the targets. What it does not:
+speak of names that say nothing of gradients.
+Source: https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from jitlint.infer.values import Py, Xform
+from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.values.questions import derivatives
+from jitlint.syntax import ir
+
+_CALLED: Final = frozenset({"grad", "grads", "gradient", "gradients"})
+_VALUED: Final = frozenset({"loss", "losses", "value", "val", "cost", "energy", "objective", "nll", "elbo"})
+_WORDS: Final = re.compile(r"[A-Za-z][a-z]*")
+
+
+def order(x: Xform, target: ir.Tuple) -> str:
+    """In which order a derivative gives its results, if the names that they get say it the other way round; else ""."""
+    first, second = target.elts
+    option = x.options.get("has_aux")
+    aux = type(option) is Py and option.const is True
+    if option is not None and not aux:
+        return ""
+    if x.spec.result == derivatives.VALUED and not aux and _is_gradient(first) and _is_value(second):
+        return "the value, then the gradients"
+    if x.spec.result == derivatives.VALUED and aux and _swaps_aux(first, second):
+        return "the pair of value and auxiliary data, then the gradients"
+    if x.spec.result == "grad" and aux and _is_gradient(second) and _says_other(first):
+        return "the gradients, then the auxiliary data"
+    return ""
+
+
+def _swaps_aux(first: ir.Expr, second: ir.Expr) -> bool:
+    """``(loss, grads), aux``."""
+    inner = first.elts if type(first) is ir.Tuple else []
+    return len(inner) == 2 and _is_value(inner[0]) and _is_gradient(inner[1]) and _says_other(second)
+
+
+def _words(node: ir.Expr) -> set[str]:
+    return {word.lower() for word in _WORDS.findall(last_name(node))}
+
+
+def _is_gradient(node: ir.Expr) -> bool:
+    words = _words(node)
+    return not words.isdisjoint(_CALLED) and words.isdisjoint(_VALUED)
+
+
+def _is_value(node: ir.Expr) -> bool:
+    words = _words(node)
+    return not words.isdisjoint(_VALUED) and words.isdisjoint(_CALLED)
+
+
+def _says_other(node: ir.Expr) -> bool:
+    """Whether a name says something, and nothing of gradients."""
+    words = _words(node)
+    return bool(words) and words.isdisjoint(_CALLED)
