@@ -38,6 +38,10 @@ Keys of a dict are sorted when JAX takes it apart, so numbers and strings cannot
 
 > ValueError: Comparator raised exception while sorting pytree dictionary keys.
 
+A text that `jax.debug.print` fills in needs a place for each value:
+
+> ValueError: Unused positional arguments to `jax.debug.print`: [JitTracer(float32[3])]
+
 Some modules hold a function of their own name, as `jax.experimental.checkify` does; it is called as
 `checkify.checkify(f)`.
 """,
@@ -65,7 +69,7 @@ x = jnp.zeros((2, 3))
             "NotImplementedError",
             "jax.errors.JaxRuntimeError",
         ),
-        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
+        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|Replacement index|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
     cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
@@ -110,6 +114,14 @@ _FORMS = {
     "remainder": (
         "the filters of `{api}` leave variables over that the model has: those of `{parameter}`",
         "take what is left as well: `graphdef, params, rest = nnx.split(model, nnx.Param, ...)`",
+    ),
+    "unprinted": (
+        "the text of `{api}` has no place for {parameter}",
+        'give each value a place: `jax.debug.print("x = {{}}", x)`, `jax.debug.print("x = {{x}}", x=x)`; without the `f` before the text',
+    ),
+    "unfilled": (
+        "`{api}` gets no argument for the place `{parameter}` of its text",
+        "pass it: the places are counted from 0; two braces, `{{{{}}}}`, are printed as one",
     ),
     "by-name": (
         "`{api}` takes `{parameter}` by name only, but gets it by position",

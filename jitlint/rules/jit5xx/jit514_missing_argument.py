@@ -25,6 +25,10 @@ and `apply` has to allow the one and give the other:
 
 > flax.errors.InvalidRngError: Dropout_0 needs PRNG for "dropout"
 
+Both ask whether they train, and have to be told, where they are made or where they are called:
+
+> ValueError: Parameter "deterministic" must be passed to the constructor or at call time.
+
 So does `init`, which makes parameters of the key that is called "params" (and raises where the first layer is called):
 
 > flax.errors.InvalidRngError: Dense_0 needs PRNG for "params"
@@ -85,7 +89,8 @@ updates, state = optimiser.update(params, optimiser.init(params), params)
             "flax.errors.InvalidRngError",
         ),
         says=r"param|immutable|needs PRNG|missing 1 required positional argument: 'state'|missing 1 required keyword-only argument|requires a key|No RngStream named"
-        r"|Missing required argument|missing \d required keyword-only arguments?|no `rngs` argument was provided|missing 1 required positional argument: 'model'",
+        r"|Missing required argument|missing \d required keyword-only arguments?|no `rngs` argument was provided|missing 1 required positional argument: 'model'"
+        r"|must be passed to the constructor",
     ),
     cases={"late": Raises(("flax.errors.InvalidRngError",), later=True, says="needs PRNG")},
     since="0.1",
@@ -115,6 +120,11 @@ def check(event: ApiMisuse) -> Report | None:
         return _of_update(event)
     if event.problem == "missing-mutable":
         return _of_collection(event)
+    if event.problem == "missing-switch":
+        return Report(
+            f"`{event.api}` is not told whether it trains: `{event.parameter}` is given neither where it is made nor where it is called",
+            f"say it in one of the two places: `{event.parameter}=not train`",
+        )
     if event.problem == "missing-params":
         return Report(
             'a module with parameters is initialised from a dict of keys without "params"',

@@ -29,6 +29,7 @@ _DROPOUT: Final = "flax.linen.Dropout"
 _SWITCHES: Final = {_BATCH_NORM: "use_running_average", _DROPOUT: "deterministic"}
 _LAYERS: Final = tuple(_SWITCHES)
 _OFF: Final = "$off"
+_UNTOLD: Final = "$untold"
 _STREAM: Final = "$stream"
 _MOST: Final = 16
 
@@ -87,6 +88,17 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
             _note(f, _read(f, library.at, owner))
             _check_switch(m, f, library.at, owner, _off(owner, args))
             whole = args.more is None and args.kw_more is None
+            if whole and _UNTOLD in owner.attrs and _off(owner, args) is None:
+                name = _SWITCHES[owner.dotted]
+                m.emit(
+                    f,
+                    ApiMisuse,
+                    library.at,
+                    api=owner.dotted,
+                    problem="missing-switch",
+                    parameter=name,
+                    exception="ValueError",
+                )
             _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
             _applied(m, f, library.at, owner, args)
@@ -107,8 +119,8 @@ def _remember(layer: ExtInst, dotted: str, args: Args) -> None:
     """How a layer is set: what switches it off, and from which stream it draws."""
     whole = args.more is None and args.kw_more is None
     off = args.get(0 if dotted == _BATCH_NORM else 2, _SWITCHES[dotted])
-    if off is not None and whole:
-        layer.attrs[_OFF] = off
+    if whole:
+        layer.attrs[_UNTOLD if off is None else _OFF] = off or NONE
     stream, rate = args.get(3, "rng_collection"), args.get(0, "rate")
     if dotted == _DROPOUT and stream is None and whole and rate is not None and _may_drop(rate):
         layer.attrs[_STREAM] = rate

@@ -20,6 +20,7 @@ from jitlint.link.domains.misuse import (
     lent,
     lost_fields,
     metadata,
+    prints,
     rebuilt,
     refusing,
     scores,
@@ -63,6 +64,7 @@ class Misuse(Domain[None]):
             or dotted.removesuffix(".__call__") in words.contracts.axis_layers
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
+            or dotted == prints.PRINT
             or dotted in late.SETTERS
             or dotted in (late.SWITCH, late_bound.SWITCH)
             or dotted in words.gradients.logarithms
@@ -88,6 +90,8 @@ class Misuse(Domain[None]):
             unstable.heard(self.m, f, library)
         elif library.dotted in lexicon().arrays.scores:
             scores.heard(self.m, f, library)
+        elif library.dotted == prints.PRINT:
+            prints.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:
