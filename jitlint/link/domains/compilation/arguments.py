@@ -23,6 +23,7 @@ from jitlint.link.domains.compilation.held import new_optimiser
 from jitlint.link.domains.compilation.identities import new_object
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Question
 from jitlint.link.domains.compilation.rebuilt import rebuilt
+from jitlint.link.domains.compilation.renewed import renewals
 from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.tables import ir_walk
@@ -157,6 +158,9 @@ def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
         node = _made_of(q, variation, node.id)
     if type(node) is ir.Call and _is_variant(q, variation, node):
         return ""
+    if type(node) is ir.Attr:
+        made = (new_object(log, place.f, one, place) for place, one in renewals(variation, node))
+        return next(filter(None, made), "")
     return new_object(log, q.frame, node, variation)
 
 

@@ -94,3 +94,22 @@ def _is_gradual(node: ir.Node | None) -> bool:
     step = node.right.value if type(node.right) is ir.Const else None
     large = type(step) is not int or step > FEW
     return (node.op == "/" and large) or _is_gradual(node.left) or _is_gradual(node.right)
+
+
+def are_fractions(nodes: Sequence[ir.Expr], few: int) -> bool:
+    """Whether more than so many unlike numbers are written down, one of them with a point."""
+    values = [node.value for node in nodes if type(node) is ir.Const and node.kind in ("int", "float")]
+    return len(values) == len(nodes) and len(set(values)) > few and any(type(v) is float for v in values)
+
+
+def adds_to(name: str, sides: tuple[ir.Node, ir.Node]) -> bool:
+    """``xs + [x]``: one of the sides is the name, one a list that is written there."""
+    return any((type(s) is ir.Name and s.id == name) for s in sides) and any(
+        isinstance(s, (ir.List, ir.Tuple)) for s in sides
+    )
+
+
+def argument(node: ir.Call, args: Sequence[ir.Node | None], place: int, keyword: str) -> ir.Node | None:
+    """An argument by keyword or, among ``args``, by position."""
+    named = {a.name: a.value for a in node.args if a.name is not None}
+    return named.get(keyword, args[place] if place < len(args) else None)

@@ -14,6 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
 from jitlint.link.domains.compilation import formulas, gathered
 from jitlint.link.domains.compilation.formulas import FEW
+from jitlint.link.domains.compilation.renewed import renewals
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -75,6 +76,10 @@ class Variation:
         if type(node) is ir.Sub:
             moves = self.scalar(node.index, depth - 1) and self.counts(node.obj)
             return "an element that is another one at every turn" if moves else ""
+        if type(node) is ir.Attr:
+            return next(
+                (how for place, one in renewals(self, node) if (how := place.scalar(one, depth - 4))), ""
+            )
         return self._number(node, depth) if type(node) is ir.Call else ""
 
     def _operation(self, node: ir.BinOp, depth: int) -> str:
@@ -127,7 +132,12 @@ class Variation:
 
     def _is_data(self, node: ir.Node | None) -> bool:
         """Whether an expression is an array that is computed anew at every turn."""
-        if type(node) is not ir.Name or node.id not in self.assigned:
+        if type(node) is not ir.Name:
+            return False
+        if node.id in self.given and node.id not in self.table.bound:
+            outer, given = self.given[node.id]
+            return outer._is_data(given)
+        if node.id not in self.assigned:
             return False
         value = scopes.lookup(self.f, node.id)
         return value is not None and all(type(alt) is Arr and not alt.host for alt in alternatives(value))
@@ -234,7 +244,7 @@ class Variation:
         """Whether an iterable gives many different numbers."""
         iterable = self._written(iterable)
         if isinstance(iterable, (ir.List, ir.Tuple)):
-            return self.few < FEW and _are_fractions(iterable.elts, self.few)
+            return self.few < FEW and formulas.are_fractions(iterable.elts, self.few)
         if type(iterable) is not ir.Call:
             return False
         name = self.dotted(iterable.func)
@@ -372,7 +382,7 @@ class Variation:
             display = isinstance(value.value, (ir.List, ir.Tuple)) and value.op == "+"
             return f"`{name}`, a list that grows" if display else ""
         if type(value) is ir.BinOp and value.op == "+":
-            return f"`{name}`, a list that grows" if _adds_to(name, (value.left, value.right)) else ""
+            return f"`{name}`, a list that grows" if formulas.adds_to(name, (value.left, value.right)) else ""
         if type(value) is ir.Call and value.args and self._joins(value):
             first = value.args[0].value
             parts: list[ir.Expr] = first.elts if isinstance(first, (ir.List, ir.Tuple)) else [first]
@@ -437,7 +447,7 @@ class Variation:
         if api in ("builtins.list", "builtins.tuple", "jax.device_put") and args:
             return self.shape(args[0], depth - 1)
         if api.startswith("jax.random.") and name not in ("split", "key", "PRNGKey", "fold_in"):
-            wanted = _argument(node, args, 1, "shape")
+            wanted = formulas.argument(node, args, 1, "shape")
             return self._wanted(wanted, depth) if type(wanted) is ir.Tuple else ""
         if api.startswith(("jax.numpy.", "numpy.")):
             return self._made_by_numpy(node, name, args, depth)
@@ -449,18 +459,12 @@ class Variation:
             return "a length that changes" if self._varying_range(node, depth) else ""
         if name in compilation.makers:
             place, keyword = compilation.makers[name]
-            return self._wanted(_argument(node, args, int(place), keyword), depth)
+            return self._wanted(formulas.argument(node, args, int(place), keyword), depth)
         return self.shape(args[0], depth - 1) if name in compilation.joining and args else ""
 
     def _wanted(self, shape: ir.Node | None, depth: int) -> str:
         """A shape that is asked for."""
         return "a shape that changes" if shape is not None and self.scalar(shape, depth - 1) else ""
-
-
-def _are_fractions(nodes: Sequence[ir.Expr], few: int) -> bool:
-    """Whether more than so many unlike numbers are written down, one of them with a point."""
-    values = [node.value for node in nodes if type(node) is ir.Const and node.kind in ("int", "float")]
-    return len(values) == len(nodes) and len(set(values)) > few and any(type(v) is float for v in values)
 
 
 def _is(name: str, node: ir.Node | None) -> bool:
@@ -473,17 +477,6 @@ def _right(value: ir.Node | None) -> ir.Node | None:
 
 def _negative(node: ir.Node | None) -> bool:
     return type(node) is ir.UnaryOp and node.op == "-"
-
-
-def _adds_to(name: str, sides: tuple[ir.Node, ir.Node]) -> bool:
-    """``xs + [x]``: one of the sides is the name, one a list that is written there."""
-    return any(_is(name, s) for s in sides) and any(isinstance(s, (ir.List, ir.Tuple)) for s in sides)
-
-
-def _argument(node: ir.Call, args: Sequence[ir.Node | None], place: int, keyword: str) -> ir.Node | None:
-    """An argument by keyword or, among ``args``, by position."""
-    named = {a.name: a.value for a in node.args if a.name is not None}
-    return named.get(keyword, args[place] if place < len(args) else None)
 
 
 _SHAPES: Final[dict[type, Callable[[Variation, Any, int], str]]] = {

@@ -13,7 +13,7 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import FALSE, TRUE, ExtInst, Func, Map, Py, Value, const_of, py
+from jitlint.infer.values import FALSE, TRUE, UNKNOWN, ExtInst, Func, Map, Py, Tree, Value, const_of, py
 from jitlint.link.domains.contracts import swapped
 from jitlint.link.engine import callers, evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
@@ -89,9 +89,13 @@ def _leaves_out(mask: Value, by_name: bool, depth: int = _DEPTH) -> bool:
     if type(mask) is Py:
         return mask is FALSE or (by_name and mask.kind == "bool" and mask is not TRUE)
     if type(mask) is not Map or not depth:
-        return False
+        return by_name and (mask is UNKNOWN or type(mask) is Tree)
     by_key = type(mask.rest) is Py and mask.rest.kind == "bool"
-    return by_key or any(_leaves_out(part, by_name, depth - 1) for part in mask.entries.values())
+    return (
+        by_key
+        or (by_name and mask.rest is UNKNOWN)
+        or any(_leaves_out(part, by_name, depth - 1) for part in mask.entries.values())
+    )
 
 
 def updated(m: Machine, f: Frame, at: int, signed: bool, remembers: bool) -> None:

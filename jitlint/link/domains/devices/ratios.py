@@ -27,6 +27,7 @@ from jitlint.syntax.children import below
 
 MEAN: Final = "jax.lax.pmean"
 _SUM: Final = "sum"
+_WHERE: Final = "where"
 _CAST: Final = "astype"
 _AT_LEAST: Final = frozenset({"maximum", "clip", "max"})
 
@@ -38,7 +39,9 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         return
     for node in taken.elts if type(taken) is ir.Tuple else [taken]:
         fn, ratio = _differentiated(m, f, node) or (f.fn, derivatives.written(f.fn, node))
-        if type(ratio) is ir.BinOp and ratio.op == "/" and _is_count(m, f, fn, _bare(ratio.right)):
+        if type(ratio) is not ir.BinOp or ratio.op != "/":
+            continue
+        if _is_count(m, f, fn, _bare(ratio.right)) or _chooses_by(fn, ratio):
             m.emit(f, SummedMeans, library.at, None, Confidence.LIKELY, what="masked")
             return
 
@@ -92,11 +95,37 @@ def _comes_so(m: Machine, f: Frame, binding: ir.Assign, name: str) -> bool:
 
 
 def _sums_mask(fn: FuncInfo, node: ir.Node) -> bool:
-    if type(node) is not ir.Call or last_name(node.func) != _SUM:
+    summed = _summed(node)
+    return summed is not None and (_is_mask(summed) or _is_mask(_cast(derivatives.written(fn, summed))))
+
+
+def _chooses_by(fn: FuncInfo, ratio: ir.BinOp) -> bool:
+    """``jnp.where(chosen, x, 0.0).sum() / chosen.sum()``: what is summed is chosen by what is counted."""
+    counted = derivatives.written(fn, _bare(ratio.right)) or ratio.right
+    node = _summed(_bare(counted) if isinstance(counted, (ir.BinOp, ir.Call)) else counted)
+    summed = _summed(derivatives.written(fn, ratio.left) or ratio.left)
+    chosen = derivatives.written(fn, summed) or summed
+    if (
+        type(node) is not ir.Name
+        or type(chosen) is not ir.Call
+        or last_name(chosen.func) != _WHERE
+        or len(chosen.args) != 3
+    ):
         return False
-    whole = not any(arg.name == "axis" for arg in node.args)
-    summed = node.args[0].value if node.args else node.func.obj if type(node.func) is ir.Attr else None
-    return whole and (_is_mask(summed) or _is_mask(_cast(derivatives.written(fn, summed))))
+    test, _, other = (arg.value for arg in chosen.args)
+    zero = type(other) is ir.Const and other.value == 0
+    return zero and type(test) is ir.Name and test.id == node.id
+
+
+def _summed(node: ir.Node | None) -> ir.Expr | None:
+    """What is added up whole."""
+    if (
+        type(node) is not ir.Call
+        or last_name(node.func) != _SUM
+        or any(arg.name == "axis" for arg in node.args)
+    ):
+        return None
+    return node.args[0].value if node.args else node.func.obj if type(node.func) is ir.Attr else None
 
 
 def _is_mask(node: ir.Node | None) -> bool:
