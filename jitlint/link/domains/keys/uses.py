@@ -8,7 +8,7 @@ when a key is consumed again. What it does not: ask whether that is meant (`mean
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -30,7 +30,9 @@ from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
 from jitlint.link.domains.keys.purpose import compares, is_made_apart, is_on_purpose
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.sink import Condition
+from jitlint.link.values import paths
 from jitlint.link.values.keys import inside, keys_of, named, uses_of, with_key
+from jitlint.syntax import ir
 
 CARRIED = "carried"
 """Consumed, and replaced where it is kept: the next call finds another key there."""
@@ -45,6 +47,7 @@ OF_RUNS = frozenset({MODULE, CONSTANT})
 """What is of interest where code runs many times, and is no use otherwise."""
 
 MAX_LOG = 64
+_PROCESS: Final = "jax.process_index"
 
 
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
@@ -84,7 +87,16 @@ def _derived(k: Ledger, f: Frame, at: int, short: str, args: Args, parent: Key) 
         return k.m.keys.derived(parent, "split", number, f.module.name, at)
     if short == "fold_in" and type(given) is Py and isinstance(given.const, int):
         return k.m.keys.derived(parent, "fold", given.const)
+    if short == "fold_in" and _is_of_process(k, f, at):
+        return k.m.keys.derived(parent, "fold", _PROCESS)
     return None
+
+
+def _is_of_process(k: Ledger, f: Frame, at: int) -> bool:
+    """Whether what is folded in is the number of the process, which all of its devices share."""
+    call = k.m.texts.table(f).calls.get(at)
+    data = call.args[1].value if call is not None and len(call.args) > 1 else None
+    return type(data) is ir.Call and paths.dotted(k.m, f, data.func) == _PROCESS
 
 
 def _folded(k: Ledger, f: Frame, at: int, parent: Key, name: str) -> None:

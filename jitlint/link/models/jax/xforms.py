@@ -278,7 +278,7 @@ def _tell_lanes(m: Machine, inner: Frame, x: Xform, arrived: Args) -> None:
     own = arrival.lanes(x, arrived) if spec.axes or spec.specs else frozenset[int]()
     alike = devices and _sets_up(x.target)
     if not alike and arrival.gives_one(x):
-        alike = not (devices and own and _averages(m, x.target))
+        alike = not (devices and _averages(m, x.target))
     if (spec.axes or spec.specs) and not alike:
         lanes = frozenset[int]() if devices else own
         m.domains.on_repeat(inner, Repeat(arrival.batched(x, arrived), True, devices, lanes))
