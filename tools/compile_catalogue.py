@@ -144,8 +144,11 @@ def read_history(folder: Path) -> History:
             tables[table] = {
                 f"{m}.{name}": text for m, names in modules.items() for name, text in names.items()
             }
+        path = folder / "names.toml"
+        listed = tomllib.loads(path.read_text(encoding="utf-8"))["names"]
+        tables["listed"] = {module: text.split() for module, text in listed.items()}
         found = msgspec.convert(tables, History)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, KeyError) as error:
         raise CatalogueError(f"{path.name}: {error}") from None
     for name, text in {**found.names, **found.arguments, **found.options}.items():
         signs, releases = [word[:1] for word in text.split()], [word[1:] for word in text.split()]

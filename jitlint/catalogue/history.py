@@ -7,6 +7,7 @@ comes. This module does not know what functions do: that is ``load``.
 
 from __future__ import annotations
 
+import difflib
 from typing import Final
 
 import msgspec
@@ -23,7 +24,8 @@ DESCRIBED: Final = (0, 10)
 
 class History(msgspec.Struct, frozen=True):
     """What ``history.toml`` says. Stories such as ``-0.6.2`` or ``+0.5.3 -0.7.2`` by name, by ``name(argument)`` and by
-    option; ``moved``: ``OLD NEW RELEASE`` by ``name(position)``; ``said``: what replaces a name, and the exact version."""
+    option; ``moved``: ``OLD NEW RELEASE`` by ``name(position)``; ``said``: what replaces a name, and the exact version;
+    ``listed``: by module, all names that it has in one of the releases, as ``names.toml`` says."""
 
     releases: tuple[str, ...]
     names: dict[str, str]
@@ -31,6 +33,7 @@ class History(msgspec.Struct, frozen=True):
     moved: dict[str, str]
     options: dict[str, str]
     said: dict[str, tuple[str, str]]
+    listed: dict[str, frozenset[str]]
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -81,6 +84,23 @@ class View:
         it is not known."""
         story = self._history.names.get(dotted)
         return None if story is None else self._state(story, self._now)
+
+    def like(self, dotted: str) -> tuple[str, ...] | None:
+        """The names that look like one that no measured release has in a module, the nearest first; None where it may be there."""
+        module, _, name = dotted.rpartition(".")
+        listed = self._history.listed.get(module)
+        if listed is None or name in listed or name.startswith("_") or not self.is_measured:
+            return None
+        if (
+            dotted in self._history.names
+            or self.removed(dotted) is not None
+            or self._is_removed_at_times(dotted)
+        ):
+            return None
+        return tuple(difflib.get_close_matches(name, sorted(listed), 1))
+
+    def _is_removed_at_times(self, dotted: str) -> bool:
+        return dotted in self._removed or dotted in self._history.said
 
     def behaves(self, name: str) -> bool | None:
         """Whether JAX does what one of the behaviours says, None if that is not known of this version."""

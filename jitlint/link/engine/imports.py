@@ -40,7 +40,8 @@ def _library(m: Machine, f: Frame, at: int, dotted: str) -> Ext:
 
 def note(m: Machine, f: Frame, at: int, dotted: str) -> None:
     """A name is used: if this version lacks it, and the code did not ask, that is to be said."""
-    if not m.guards and m.catalogue.view.removed(dotted) is not None:
+    view = m.catalogue.view
+    if not m.guards and (view.removed(dotted) is not None or view.like(dotted) is not None):
         m.removed_seen.setdefault((f.module.name, at), dotted)
 
 

@@ -38,6 +38,10 @@ Keys of a dict are sorted when JAX takes it apart, so numbers and strings cannot
 
 > ValueError: Comparator raised exception while sorting pytree dictionary keys.
 
+What says how many processes or devices there are comes first:
+
+> RuntimeError: jax.distributed.initialize() must be called before any JAX calls that might initialise the XLA backend.
+
 A text that `jax.debug.print` fills in needs a place for each value:
 
 > ValueError: Unused positional arguments to `jax.debug.print`: [JitTracer(float32[3])]
@@ -67,9 +71,10 @@ x = jnp.zeros((2, 3))
             "IndexError",
             "AttributeError",
             "NotImplementedError",
+            "RuntimeError",
             "jax.errors.JaxRuntimeError",
         ),
-        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|Replacement index|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
+        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|must be called before any JAX|before backends are initialized|Replacement index|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
     cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
@@ -114,6 +119,10 @@ _FORMS = {
     "remainder": (
         "the filters of `{api}` leave variables over that the model has: those of `{parameter}`",
         "take what is left as well: `graphdef, params, rest = nnx.split(model, nnx.Param, ...)`",
+    ),
+    "late": (
+        "`{api}` is refused once the devices are there, and `{parameter}` has started them before",
+        "make this the first call of JAX in the program: no array and no question about devices before it, in modules that it imports neither",
     ),
     "unprinted": (
         "the text of `{api}` has no place for {parameter}",

@@ -66,7 +66,7 @@ class Misuse(Domain[None]):
             or dotted in growing.LOOPS
             or dotted == prints.PRINT
             or dotted in late.SETTERS
-            or dotted in (late.SWITCH, late_bound.SWITCH)
+            or dotted in (late.SWITCH, late.INITIALIZE, late_bound.SWITCH)
             or dotted in words.gradients.logarithms
             or dotted in words.compilation.at_import
             or dotted in words.arrays.scores
@@ -80,7 +80,8 @@ class Misuse(Domain[None]):
             lent.heard(f, library)
         elif library.dotted in late.SETTERS:
             late.heard(self.m, f, library)
-        elif library.dotted == late.SWITCH:
+        elif library.dotted in (late.SWITCH, late.INITIALIZE):
+            late.started(self.m, f, library)
             late.switched(self.m, f, library)
         elif library.dotted == late_bound.SWITCH:
             late_bound.heard(self.m, f, library)

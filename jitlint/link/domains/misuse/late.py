@@ -13,7 +13,7 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import LateVariable
+from jitlint.infer.events import ApiMisuse, LateVariable
 from jitlint.infer.values import Arr, Ext, Py, Value
 from jitlint.link.domains.misuse import early_modules
 from jitlint.link.engine.domain import Library
@@ -26,6 +26,10 @@ from jitlint.syntax.children import below
 
 SETTERS: Final = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "os.putenv"})
 SWITCH: Final = "jax.config.update"
+INITIALIZE: Final = "jax.distributed.initialize"
+_HOST_DEVICES: Final = "jax_num_cpu_devices"
+_MAKING: Final = frozenset({"jax.numpy", "jax.random"})
+_MADE: Final = frozenset({"array", "asarray", "key", "PRNGKey"})
 _WIDE: Final = "jax_enable_x64"
 _PROMOTED: Final = "jax.numpy.result_type"
 _JAX: Final = "jax"
@@ -64,6 +68,37 @@ def switched(m: Machine, f: Frame, library: Library) -> None:
     made = next(_made_before(m, f, library.at), "") if on and not f.module.is_test else ""
     if made:
         m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=_WIDE, made=made)
+
+
+def started(m: Machine, f: Frame, library: Library) -> None:
+    """Several processes, or several devices of the host, are asked for: refused when the devices are there already."""
+    name = library.args.get(0, "name")
+    if library.dotted != INITIALIZE and not (type(name) is Py and name.const == _HOST_DEVICES):
+        return
+    first = next(_starting(m, f, library.at), None)
+    if first is not None and not m.guards:
+        m.emit(
+            f, ApiMisuse, library.at, api=library.dotted, problem="wrong-call", parameter=first, detail="late",
+            exception="RuntimeError",
+        )  # fmt: skip
+
+
+def _starting(m: Machine, f: Frame, at: int) -> Iterator[str]:
+    """The calls that have started the devices by then: in the body of the module, or before in the same block of a function."""
+    own = f.fn.body if f.fn is not None else []
+    blocks = [(f.module.tree.body, at if f.fn is None else None), (own, at)]
+    for body, limit in blocks:
+        plain = [
+            part
+            for part in body
+            if isinstance(part, (ir.Assign, ir.ExprStmt)) and (limit is None or part.at < limit)
+        ]
+        for call in (part for part in below(plain) if type(part) is ir.Call and part.at != at):
+            dotted = paths.dotted(m, f, call.func)
+            module, _, name = dotted.rpartition(".")
+            makes = module in _MAKING and (name in lexicon().compilation.makers or name in _MADE)
+            if makes or dotted in lexicon().compilation.at_import:
+                yield dotted
 
 
 def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:

@@ -134,6 +134,11 @@ class Versions(Domain[None]):
         view = self.m.catalogue.view
         for (module, at), dotted in self.m.removed_seen.items():
             gone = view.removed(dotted)
+            near = view.like(dotted) if gone is None and dotted not in self.m.replaced else None
+            if near is not None:
+                place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
+                event = ApiMisuse(place, api=dotted, problem="unknown-name", cure=near[0] if near else "")
+                self.m.sink.add((ApiMisuse, module, at, "unknown-name"), event)
             if gone is not None:
                 place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
                 event = ApiMisuse(
