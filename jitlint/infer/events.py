@@ -208,7 +208,7 @@ class ConstantKey(Event):
 @dataclass(frozen=True, slots=True)
 class JitCreation(Event):
     """A compiled function is made again and again. repeated: loop (at every turn), call (at every call of the function
-    that makes it). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
+    that makes it), object (for each of those that a loop makes). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
     that object: lambda, inner function, partial, transform, method, or function (always the same one). api: what
     compiles it, "" for a transform, which ``transform`` names."""
 

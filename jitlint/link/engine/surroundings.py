@@ -123,16 +123,21 @@ def undone(f: Frame, name: str) -> bool:
             return True
         if any(_puts_back(part, block, name) for part in (owner, *block) if type(part) is ir.Try):
             return True
-    return _is_taken_off(f)
+    return _is_taken_off(f) or _is_used_up(f)
+
+
+def _is_used_up(f: Frame) -> bool:
+    """Whether a loop around runs until nothing is left in what is changed."""
+    path = _path(_changed(f))
+    loops = [owner for owner, _ in around(f) if type(owner) is ir.While]
+    return bool(path) and any(_asks_for_rest(loop.test, path) for loop in loops)
 
 
 def _is_taken_off(f: Frame) -> bool:
     """Whether something is put onto a stack, or into what lies there, and the block takes it off later: ``stack.append(x)``,
-    ``stack.pop()``; or stands in a loop that runs until there is nothing left."""
+    ``stack.pop()``."""
     changed, found = _changed(f), around(f)
     path = _path(changed)
-    if path and any(type(owner) is ir.While and _asks_for_rest(owner.test, path) for owner, _ in found):
-        return True
     if not path or (type(_statement(f)) is not ir.ExprStmt and type(changed) is not ir.Sub):
         return False
     later = (node for node in found[-1][1] if node.at > f.at and isinstance(node, (ir.ExprStmt, ir.Assign)))

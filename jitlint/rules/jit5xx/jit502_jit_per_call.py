@@ -15,7 +15,8 @@ RULE = Rule(
     explanation="""\
 A function that jits a lambda, an inner function, a partial or a bound method and calls the result makes a new function
 object at each of its own calls. JAX finds compiled programs by the function object, so every call traces and compiles
-again, and the compiled program is thrown away after one use.
+again, and the compiled program is thrown away after one use. So it is with `self.update = jax.jit(self._train)` in the
+constructor of an object that a loop makes in each turn: each object has a program of its own.
 
 The rule speaks only when the function around is called in a loop or from several places, and keeps nothing of what it
 compiles. Compiled functions made in `__init__`, at module level, kept in an attribute or a dict, made under
@@ -66,6 +67,12 @@ for i in range(5):
 @RULE.on(JitCreation)
 def check(event: JitCreation) -> Report | None:
     """Report compiled functions made per call, with other words when they are compiled once."""
+    if event.repeated == "object":
+        return Report(
+            f"each object has a program of its own, as `{event.short}` is applied where it is made, and a loop makes one in each turn: JAX"
+            " traces and compiles each",
+            "make the compiled function once, at module level, and pass it what the object has; or make the object once, before the loop",
+        )
     if event.repeated != "call":
         return None
     if not event.retraces:

@@ -120,25 +120,30 @@ def check(event: ApiMisuse) -> Report | None:
         return _of_update(event)
     if event.problem == "missing-mutable":
         return _of_collection(event)
-    if event.problem == "missing-switch":
-        return Report(
-            f"`{event.api}` is not told whether it trains: `{event.parameter}` is given neither where it is made nor where it is called",
-            f"say it in one of the two places: `{event.parameter}=not train`",
-        )
     if event.problem == "missing-params":
         return Report(
             'a module with parameters is initialised from a dict of keys without "params"',
             f'give it one: `init({{"{event.parameter}": key, ...}}, x)`; a key alone is that one',
             case="late",
         )
-    if event.problem == "missing-rngs":
-        return Report(
-            f"`{event.api}` draws random numbers here, but `apply` gets no key for them",
-            f'call `apply(..., rngs={{"{event.parameter}": key}})`, or set `deterministic=True`',
-        )
+    if event.problem in ("missing-rngs", "missing-switch"):
+        return _of_layer(event)
     if event.problem == "missing-stream":
         return _of_streams(event)
     return None
+
+
+def _of_layer(event: ApiMisuse) -> Report:
+    """A layer of Flax that draws random numbers, or that is not told whether it trains."""
+    if event.problem == "missing-switch":
+        return Report(
+            f"`{event.api}` is not told whether it trains: `{event.parameter}` is given neither where it is made nor where it is called",
+            f"say it in one of the two places: `{event.parameter}=not train`",
+        )
+    return Report(
+        f"`{event.api}` draws random numbers here, but `apply` gets no key for them",
+        f'call `apply(..., rngs={{"{event.parameter}": key}})`, or set `deterministic=True`',
+    )
 
 
 def _of_update(event: ApiMisuse) -> Report:

@@ -6,7 +6,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Class, Ext, Func, Value, Xform
-from jitlint.link.domains.compilation import arguments, grown, kept, makers, ragged, transfers
+from jitlint.link.domains.compilation import arguments, grown, kept, makers, objects, ragged, transfers
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog, Made
 from jitlint.link.engine.domain import Activation, Called, Domain, Transformed
 from jitlint.link.engine.frame import Frame
@@ -64,6 +64,7 @@ class Compilation(Domain[None]):
     def finish(self) -> None:
         """What depends on how often functions run."""
         makers.finish(self.log)
+        objects.finish(self.log)
         arguments.finish(self.log)
         transfers.finish(self.log)
         kept.finish(self.log)

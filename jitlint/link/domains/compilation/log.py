@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.values import Value
+from jitlint.infer.values import Value, Xform
 from jitlint.link.engine.frame import Slot
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.syntax import ir
@@ -103,12 +103,13 @@ class Sent:
 
 @dataclass(slots=True)
 class CompilationLog:
-    """What the analysis of a session has seen. fresh: per function, results that it made itself and whether they retrace. kept: compiled functions that serve more
+    """What the analysis of a session has seen. fresh: per function, results that it made itself and whether they retrace. of_objects: methods that run a compiled function of their object, once. kept: compiled functions that serve more
     than one call each, with how deep the call lies that says so: who is called knows more than who runs on its own. few: the same of those that serve one, or a few turns. long: functions that call a compiled one in a loop: beside that, compiling once is nothing."""
 
     m: Machine
     fresh: dict[tuple[int, int], tuple[Value, bool, str]] = field(default_factory=dict)
     per_call: dict[tuple[str, int], PerCall] = field(default_factory=dict)
+    of_objects: dict[int, Xform] = field(default_factory=dict)
     made: dict[tuple[str, int], Made] = field(default_factory=dict)
     eager: dict[tuple[str, int], EagerLoop] = field(default_factory=dict)
     questions: dict[tuple[str, int], Question] = field(default_factory=dict)

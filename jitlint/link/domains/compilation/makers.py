@@ -30,8 +30,8 @@ from jitlint.infer.values import (
     alternatives,
 )
 from jitlint.link.domains.compilation import arguments as compilation_arguments
+from jitlint.link.domains.compilation import objects, variants
 from jitlint.link.domains.compilation import runs as compilation_runs
-from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.log import (
     BIRTHS,
     Birth,
@@ -278,6 +278,7 @@ def _called(log: CompilationLog, f: Frame, node: ir.Call, x: Xform, written: ir.
     if (found is None or not found[1].loops) and written is node.func:
         compilation_arguments.check(log, f, table, node, x)
     if found is None:
+        objects.called(log, f, node, x)
         return
     at, birth = found
     identity = _identity_of(log, f, table, x, birth, at)

@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
 from jitlint.link.domains.compilation import formulas, gathered
 from jitlint.link.domains.compilation.formulas import FEW
-from jitlint.link.domains.compilation.renewed import renewals
+from jitlint.link.domains.compilation.renewed import renewals, takes_in
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -77,10 +77,12 @@ class Variation:
             moves = self.scalar(node.index, depth - 1) and self.counts(node.obj)
             return "an element that is another one at every turn" if moves else ""
         if type(node) is ir.Attr:
-            return next(
-                (how for place, one in renewals(self, node) if (how := place.scalar(one, depth - 4))), ""
-            )
+            return self._attribute(node, depth)
         return self._number(node, depth) if type(node) is ir.Call else ""
+
+    def _attribute(self, node: ir.Attr, depth: int) -> str:
+        hows = (place.scalar(one, depth - 4) for place, one in renewals(self, node))
+        return next(filter(None, hows), "")
 
     def _operation(self, node: ir.BinOp, depth: int) -> str:
         if node.op == "%" and type(node.left) is ir.Const and node.left.kind == "str":
@@ -374,7 +376,9 @@ class Variation:
         return grows
 
     def _attribute_shape(self, node: ir.Attr, depth: int) -> str:
-        return f"`{node.name}`, a list that grows" if gathered.grows(self, node) else ""
+        if gathered.grows(self, node):
+            return f"`{node.name}`, a list that grows"
+        return f"`{node.name}`, an array that grows" if takes_in(self, node) else ""
 
     def _grown(self, name: str, value: ir.Node | None) -> str:
         """``h = jnp.concatenate([h, x])``, ``xs += [x]``: an array or list that takes itself in."""
@@ -383,13 +387,13 @@ class Variation:
             return f"`{name}`, a list that grows" if display else ""
         if type(value) is ir.BinOp and value.op == "+":
             return f"`{name}`, a list that grows" if formulas.adds_to(name, (value.left, value.right)) else ""
-        if type(value) is ir.Call and value.args and self._joins(value):
+        if type(value) is ir.Call and value.args and self.joins(value):
             first = value.args[0].value
             parts: list[ir.Expr] = first.elts if isinstance(first, (ir.List, ir.Tuple)) else [first]
             return f"`{name}`, an array that grows" if any(_is(name, part) for part in parts) else ""
         return ""
 
-    def _joins(self, call: ir.Call) -> bool:
+    def joins(self, call: ir.Call) -> bool:
         api = self.dotted(call.func)
         return (
             api.startswith(("jax.numpy.", "numpy."))

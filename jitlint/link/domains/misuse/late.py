@@ -94,11 +94,15 @@ def _starting(m: Machine, f: Frame, at: int) -> Iterator[str]:
             if isinstance(part, (ir.Assign, ir.ExprStmt)) and (limit is None or part.at < limit)
         ]
         for call in (part for part in below(plain) if type(part) is ir.Call and part.at != at):
-            dotted = paths.dotted(m, f, call.func)
-            module, _, name = dotted.rpartition(".")
-            makes = module in _MAKING and (name in lexicon().compilation.makers or name in _MADE)
-            if makes or dotted in lexicon().compilation.at_import:
+            if _starts(dotted := paths.dotted(m, f, call.func)):
                 yield dotted
+
+
+def _starts(dotted: str) -> bool:
+    """Whether a function of JAX makes an array, or asks for the devices."""
+    module, _, name = dotted.rpartition(".")
+    makes = module in _MAKING and (name in lexicon().compilation.makers or name in _MADE)
+    return makes or dotted in lexicon().compilation.at_import
 
 
 def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ Source: https://docs.jax.dev/en/latest/_autosummary/jax.debug.print.html
 from __future__ import annotations
 
 import string
+from collections.abc import Iterable
 from typing import Final
 
 from jitlint.infer.events import ApiMisuse
@@ -25,20 +26,24 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     args = library.args
     fmt = args.get(0, "fmt")
     whole = args.more is None and args.kw_more is None and "skip_format_check" not in args.kw
-    if type(fmt) is not Py or not isinstance(fmt.const, str) or not whole:
-        return
-    places = _places(fmt.const)
+    places = _places(fmt.const) if type(fmt) is Py and isinstance(fmt.const, str) and whole else None
     if places is None:
         return
     given = len(args.pos) - ("fmt" not in args.kw)
-    unused = [f"argument {n + 2}" for n in range(given) if str(n) not in places]
-    unused += [f"`{name}`" for name in args.kw if name not in places and name not in _OPTIONS]
+    unused = _unused(places, given, args.kw)
     missing = next((name for name in sorted(places) if name.isdigit() and int(name) >= given), "")
     if unused or missing:
         m.emit(
-            f, ApiMisuse, library.at, api=library.dotted, problem="wrong-call", parameter=unused[0] if unused else missing,
+            f, ApiMisuse, library.at, api=library.dotted, problem="wrong-call", parameter=unused or missing,
             detail="unprinted" if unused else "unfilled", exception="ValueError" if unused else "IndexError",
         )  # fmt: skip
+
+
+def _unused(places: set[str], given: int, named: Iterable[str]) -> str:
+    """The first argument that a text has no place for, "" if it has one for each."""
+    left = [f"argument {n + 2}" for n in range(given) if str(n) not in places]
+    left += [f"`{name}`" for name in named if name not in places and name not in _OPTIONS]
+    return left[0] if left else ""
 
 
 def _places(text: str) -> set[str] | None:
