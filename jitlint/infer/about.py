@@ -12,7 +12,8 @@ class About(NamedTuple):
     stands for *nothing* in an array of indices, None when there is none. counted: the greatest of its whole numbers, as a loop
     counts it, None when that is not known. rows: how many there are of them along the first axis, from turn to turn. ragged: an
     axis is as long as the longest of some sequences. made: the function that has made probabilities of them, or "". given: which argument
-    of the compiled function around this is, as it was given, counted from 1. grown: which of them was put together with more."""
+    of the compiled function around this is, as it was given, counted from 1. grown: which of them was put together with more.
+    cells: they count cells from a border, on both sides of which something may lie."""
 
     around: float = 0
     padding: Optional[int] = None
@@ -22,6 +23,7 @@ class About(NamedTuple):
     made: str = ""
     given: int = 0
     grown: int = 0
+    cells: bool = False
 
 
 NOTHING: Final = About()
@@ -46,6 +48,7 @@ def joined(left: About, right: About) -> About:
         left.made if left.made == right.made else "",
         left.given if left.given == right.given else 0,
         left.grown if left.grown == right.grown else 0,
+        left.cells and right.cells,
     )
 
 

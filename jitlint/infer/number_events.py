@@ -25,7 +25,8 @@ class FarNumbers(Event):
 
 @dataclass(frozen=True, slots=True)
 class PaddingIndex(Event):
-    """An array is changed at indices of which some stand for nothing. padding: the number that does. update: the method."""
+    """An array is changed at indices of which some stand for nothing. padding: the number that does, 0 where they are cells
+    that may lie before the first. update: the method."""
 
     padding: int = -1
     update: str = ""

@@ -121,7 +121,7 @@ def _array(m: Machine, f: Frame, at: int, obj: Arr, name: str) -> Value:
         modes = obj.modes | (0 if obj.host else f.world.here)
         traced = obj.traced if obj.modes else obj.kind
         out = Arr(modes, dtype, obj.rank, obj.why, obj.level, traced, obj.host, None, obj.kind)
-        return bounds.turned(name, obj.dims, out)
+        return bounds.turned(name, obj, out)
     if obj.host:
         return Method(obj, name)
     if not obj.softness and f.confidence is not Confidence.POSSIBLE:  # surely an array

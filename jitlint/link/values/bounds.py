@@ -95,11 +95,11 @@ def are_too_many(arr: Arr, parts: Sequence[Value]) -> bool:
     return len(taking) > rank and all(type(part) is SliceVal or _is_kind(part, "int") for part in taking)
 
 
-def turned(name: str, dims: Dims | None, array: Arr) -> Arr:
+def turned(name: str, obj: Arr, array: Arr) -> Arr:
     """What an attribute of an array gives, with the sizes that it has."""
-    if name in ("real", "imag"):
-        array.dims = dims
-    elif dims is not None and name == "T":
+    array.about = obj.about._replace(counted=None, rows=None, ragged=False, given=0, grown=0)
+    dims, array.dims = obj.dims, obj.dims if name in ("real", "imag") else None
+    if dims is not None and name == "T":
         array.dims = dims[::-1]
     elif dims is not None and name == "mT" and len(dims) > 1:
         array.dims = (*dims[:-2], dims[-1], dims[-2])

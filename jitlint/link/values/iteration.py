@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from jitlint.infer.about import NOTHING
+from jitlint.infer.about import About
 from jitlint.infer.events import Convert
 from jitlint.infer.grounds import GUESSED
 from jitlint.infer.lattice import anonymous, join, joined, or_unknown, seq_element
@@ -99,7 +99,7 @@ def _of_array(m: Machine, f: Frame, at: int, value: Arr, quiet: bool) -> Value:
         value.kind,
     )
     row.dims = value.dims[1:] if value.dims else None
-    row.about = NOTHING._replace(around=value.about.around) if value.about.around else NOTHING
+    row.about = About(value.about.around, cells=value.about.cells)
     return row
 
 

@@ -16,6 +16,9 @@ RULE = Rule(
 Rows of unlike lengths are padded with an index that means *nothing*, most often -1. But JAX counts negative indices from the end,
 as NumPy does, in every mode: `mode="drop"` drops only what lies beyond the end. So each padded place changes the last element.
 
+So it is with cells of a grid: `jnp.floor((x - origin) / size)` is negative for what lies before the first of them, and comes in at the
+other side, though `mode="drop"` was to leave it out.
+
 The rule speaks of indices that the code fills, or fills up, with -1, where the update is a mere number, or JAX is asked to leave
 out what is out of bounds (`mode="drop"`, `mode="fill"`); whoever sets values of another array may have masked them.
 """,
@@ -46,6 +49,11 @@ counts = jnp.zeros(4).at[ids].add(ids >= 0)
 @RULE.on(PaddingIndex)
 def check(event: PaddingIndex) -> Report:
     """Report the update."""
+    if not event.padding:
+        return Report(
+            "what lies before the first cell has a negative index, which JAX counts from the end in every mode: it comes in at the other side",
+            f'send it beyond the end: `x.at[jnp.where(i < 0, n, i)].{event.update}(…, mode="drop")`',
+        )
     return Report(
         f"the indices are padded with {event.padding}, which JAX counts from the end: the last element gets what belongs to none",
         f'let the padding lie beyond the end: `x.at[jnp.where(i < 0, n, i)].{event.update}(…, mode="drop")`, or mask the values',

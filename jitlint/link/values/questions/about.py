@@ -17,6 +17,9 @@ from jitlint.infer.counted import always, ranging
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import NO_CONST, Arr, Py, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Args, Frame
+from jitlint.link.tables.ir_walk import bound_by, call_at, last_name
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 EXACT: Final = 2**24
 """Beyond it 32-bit floats do not tell whole numbers apart."""
@@ -25,6 +28,24 @@ FRACTIONS: Final = 2**21
 WHOLE: Final = 2**31
 """The first whole number for which 32 bits have no room."""
 PADDING: Final = -1
+_FLOOR: Final = "jax.numpy.floor"
+_ONE_SIDED: Final = frozenset(
+    {
+        "abs",
+        "clip",
+        "maximum",
+        "mod",
+        "norm",
+        "remainder",
+        "relu",
+        "sqrt",
+        "square",
+        "where",
+        "min",
+        "uniform",
+    }
+)
+"""What leaves no negative numbers, or tells of a choice."""
 _LIMITS: Final = {
     "jax.numpy.arange": ("start", "stop", "step"),
     "jax.random.randint": ("minval", "maxval"),
@@ -64,9 +85,31 @@ def note(
     """Note what is known of the array, or of each array, that a function of JAX gives."""
     names = _LIMITS.get(name)
     found = _of_bound(name, bound, receiver) if names is None else _of_range(f, at, bound, names)
+    if name == _FLOOR and found is NOTHING and _is_shifted(f, at):
+        found = About(cells=True)
     for array in out.items if type(out) is Tup else (out.rest,) if type(out) is Seq else (out,):
         if type(array) is Arr and found is not NOTHING:
             array.about = found
+
+
+def _is_shifted(f: Frame, at: int) -> bool:
+    """Whether what is rounded down is the distance from a border, which may be on its other side: ``jnp.floor((x - origin) / size)``."""
+    parts_of = f.fn.parts if f.fn is not None else []
+    call = call_at(parts_of, at)
+    given = call.args[0].value if call is not None and call.args else None
+    if type(given) is ir.Name:
+        bound = [part.value for part in parts_of if type(part) is ir.Assign and given.id in bound_by(part)]
+        given = bound[0] if len(bound) == 1 else None
+    inside = below(given) if given is not None else []
+    names = {last_name(part.func) for part in inside if type(part) is ir.Call}
+    shifts = any(
+        type(part) is ir.BinOp and part.op == "-" and type(part.right) is not ir.Const for part in inside
+    )
+    return (
+        shifts
+        and names.isdisjoint(_ONE_SIDED)
+        and not any(type(part) is ir.BinOp and part.op in ("%", "**") for part in inside)
+    )
 
 
 def _of_range(f: Frame, at: int, bound: Sequence[tuple[Parameter, Value]], names: tuple[str, ...]) -> About:
