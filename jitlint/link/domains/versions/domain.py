@@ -13,6 +13,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.places import Place
 from jitlint.infer.program import ModuleInfo
 from jitlint.infer.values import Arr, Func, Value
+from jitlint.link.domains.versions.spelling import is_spelled
 from jitlint.link.engine.domain import Domain, Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -135,7 +136,7 @@ class Versions(Domain[None]):
         for (module, at), dotted in self.m.removed_seen.items():
             gone = view.removed(dotted)
             near = view.like(dotted) if gone is None and dotted not in self.m.replaced else None
-            if near is not None:
+            if near is not None and is_spelled(self.m.modules[module], at, dotted):
                 place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
                 event = ApiMisuse(place, api=dotted, problem="unknown-name", cure=near[0] if near else "")
                 self.m.sink.add((ApiMisuse, module, at, "unknown-name"), event)
