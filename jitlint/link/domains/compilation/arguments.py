@@ -158,10 +158,9 @@ def _fresh(log: CompilationLog, q: Question, variation: Variation) -> str:
         node = _made_of(q, variation, node.id)
     if type(node) is ir.Call and _is_variant(q, variation, node):
         return ""
-    if type(node) is ir.Attr:
-        made = (new_object(log, place.f, one, place) for place, one in renewals(variation, node))
-        return next(filter(None, made), "")
-    return new_object(log, q.frame, node, variation)
+    renewed = renewals(variation, node) if type(node) is ir.Attr else ()
+    made = (new_object(log, place.f, one, place) for place, one in renewed)
+    return next(filter(None, made), "") or new_object(log, q.frame, node, variation)
 
 
 def _made_of(q: Question, variation: Variation, name: str) -> ir.Node | None:

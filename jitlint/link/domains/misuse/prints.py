@@ -7,6 +7,7 @@ Source: https://docs.jax.dev/en/latest/_autosummary/jax.debug.print.html
 
 from __future__ import annotations
 
+import itertools
 import string
 from collections.abc import Iterable
 from typing import Final
@@ -48,7 +49,7 @@ def _unused(places: set[str], given: int, named: Iterable[str]) -> str:
 
 def _places(text: str) -> set[str] | None:
     """The names and numbers that a text has places for; None if that is not plain to see."""
-    found = set[str]()
+    found, counted = set[str](), itertools.count()
     try:
         parts = list(string.Formatter().parse(text))
     except ValueError:
@@ -59,5 +60,5 @@ def _places(text: str) -> set[str] | None:
         if "{" in (spec or ""):
             return None
         name = field.partition(".")[0].partition("[")[0]
-        found.add(name or str(len(found)))
+        found.add(name or str(next(counted)))
     return found

@@ -41,7 +41,7 @@ from jitlint.syntax.children import below
 _MEANT: Final = ("trac", "compil", "jit", "cache", "cell", "memo", "regist", "build")
 """Words in the name of what is changed that say it is meant to happen once per trace."""
 
-_FORMS: Final = ("shape", "dtype", "ndim", "size", "aval", "weak_type")
+_FORMS: Final = frozenset({"shape", "dtype", "ndim", "size", "aval", "weak_type"})
 """What is the same for all calls that one trace serves."""
 
 
@@ -261,8 +261,12 @@ def _asserts(node: ir.Node, changed: str) -> bool:
 
 
 def _keeps_forms(statement: ir.Node | None) -> bool:
-    """Whether a statement adds to a set what is the same for all calls of one trace."""
+    """Whether a statement keeps what is the same for all calls of one trace: it adds a form to a set, or a description to a list."""
     call = statement.value if isinstance(statement, (ir.ExprStmt, ir.Assign)) else None
-    if type(call) is not ir.Call or last_name(call.func) != "add" or not call.args:
+    if type(call) is not ir.Call or not call.args:
         return False
-    return all(type(arg.value) is ir.Attr and arg.value.name in _FORMS for arg in call.args)
+    given = [arg.value for arg in call.args]
+    if last_name(call.func) == "append":
+        forms = {part.name for part in below(given) if type(part) is ir.Attr} & _FORMS
+        return len(forms) > 1  # a description of an array, not a turn
+    return last_name(call.func) == "add" and all(type(one) is ir.Attr and one.name in _FORMS for one in given)
