@@ -144,11 +144,9 @@ def read_history(folder: Path) -> History:
             tables[table] = {
                 f"{m}.{name}": text for m, names in modules.items() for name, text in names.items()
             }
-        path = folder / "names.toml"
-        listed = tomllib.loads(path.read_text(encoding="utf-8"))["names"]
-        tables["listed"] = {module: text.split() for module, text in listed.items()}
+        tables["listed"] = read_listed(folder)
         found = msgspec.convert(tables, History)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, KeyError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise CatalogueError(f"{path.name}: {error}") from None
     for name, text in {**found.names, **found.arguments, **found.options}.items():
         signs, releases = [word[:1] for word in text.split()], [word[1:] for word in text.split()]
@@ -156,6 +154,16 @@ def read_history(folder: Path) -> History:
         if not releases or not alternate or not set(releases) <= set(found.releases):
             raise CatalogueError(f"{path.name}: {name}: cannot read {text!r}")
     return found
+
+
+def read_listed(folder: Path) -> dict[str, list[str]]:
+    """All names that modules have, as far as that was asked. Raises CatalogueError."""
+    path = folder / "names.toml"
+    try:
+        modules = tomllib.loads(path.read_text(encoding="utf-8")).get("names", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CatalogueError(f"{path.name}: {error}") from None
+    return {module: str(text).split() for module, text in modules.items()}
 
 
 def read_differences(folder: Path = DIFFERENCES) -> dict[str, dict[str, str]]:

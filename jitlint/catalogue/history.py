@@ -33,7 +33,7 @@ class History(msgspec.Struct, frozen=True):
     moved: dict[str, str]
     options: dict[str, str]
     said: dict[str, tuple[str, str]]
-    listed: dict[str, frozenset[str]]
+    listed: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
 
 
 class Moved(msgspec.Struct, frozen=True):

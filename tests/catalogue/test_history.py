@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from jitlint.catalogue.history import History, Moved, View
@@ -204,3 +206,35 @@ def test_it_is_known_where_a_name_is_that_not_all_releases_have() -> None:
         for name in ("jax.new", "jax.old")
     ]
     assert states == [[False, None, True], [True, None, False]] and _view().there("jax.sum") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "like"),
+    [
+        ("jax.random.seed", "", ()),
+        ("jax.random.norml", "", ("normal",)),
+        ("jax.random.normal", "", None),
+        ("jax.random._normal", "", None),
+        ("jax.random.norml", "0.8.0", None),  # newer than what was measured
+        ("jax.other.norml", "", None),  # nobody has asked this module
+        ("jax.new", "", None),
+        ("jax.known", "", None),
+    ],
+)
+def test_names_that_are_nowhere(name: str, version: str, like: tuple[str, ...] | None) -> None:
+    listed = {"jax.random": frozenset({"normal", "split"}), "jax": frozenset({"jit"})}
+    small = msgspec.structs.replace(SMALL, listed=listed)
+    assert View(small, {"jax.known": ("jax.mended", "0.4.34")}, {}, version).like(name) == like
+
+
+def test_names_are_those_of_the_installed_release() -> None:
+    spec = importlib.util.spec_from_file_location("probe_known", TOOL.with_name("probe_known.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    probe = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(probe)
+    listed = history().listed
+    assert set(listed) == set(probe.MODULES)
+    for module in probe.MODULES:
+        told = {name.rpartition(".")[2] for name in history().names if name.rpartition(".")[0] == module}
+        assert set(probe.names(module)) <= listed[module] | told, module

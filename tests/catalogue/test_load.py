@@ -88,6 +88,7 @@ def test_bad_data_is_refused_by_name(
     }
     tmp_path.joinpath("lexicon.toml").write_text(text if file == "lexicon" else LEXICON, encoding="utf-8")
     tmp_path.joinpath("history.toml").write_text(text if file == "history" else HISTORY, encoding="utf-8")
+    tmp_path.joinpath("names.toml").write_text("[names]", encoding="utf-8")
     for name in (*compiler.FILES, *compiler.ENTRIES):
         tmp_path.joinpath(f"{name}.toml").write_text(text if name == file else small.get(name, ""))
     with pytest.raises(CatalogueError) as caught:

@@ -28,7 +28,6 @@ SETTERS: Final = frozenset({"os.environ.__setitem__", "os.environ.setdefault", "
 SWITCH: Final = "jax.config.update"
 INITIALIZE: Final = "jax.distributed.initialize"
 _HOST_DEVICES: Final = "jax_num_cpu_devices"
-_MAKING: Final = frozenset({"jax.numpy", "jax.random"})
 _MADE: Final = frozenset({"array", "asarray", "key", "PRNGKey"})
 _WIDE: Final = "jax_enable_x64"
 _PROMOTED: Final = "jax.numpy.result_type"
@@ -101,7 +100,7 @@ def _starting(m: Machine, f: Frame, at: int) -> Iterator[str]:
 def _starts(dotted: str) -> bool:
     """Whether a function of JAX makes an array, or asks for the devices."""
     module, _, name = dotted.rpartition(".")
-    makes = module in _MAKING and (name in lexicon().compilation.makers or name in _MADE)
+    makes = module.startswith("jax.") and (name in lexicon().compilation.makers or name in _MADE)
     return makes or dotted in lexicon().compilation.at_import
 
 

@@ -94,22 +94,21 @@ def note(
 
 def _is_shifted(f: Frame, at: int) -> bool:
     """Whether what is rounded down is the distance from a border, which may be on its other side: ``jnp.floor((x - origin) / size)``."""
-    parts_of = f.fn.parts if f.fn is not None else []
-    call = call_at(parts_of, at)
+    code = f.fn.parts if f.fn is not None else []
+    call = call_at(code, at)
     given = call.args[0].value if call is not None and call.args else None
     if type(given) is ir.Name:
-        bound = [part.value for part in parts_of if type(part) is ir.Assign and given.id in bound_by(part)]
+        bound = [part.value for part in code if type(part) is ir.Assign and given.id in bound_by(part)]
         given = bound[0] if len(bound) == 1 else None
-    inside = below(given) if given is not None else []
+    return given is not None and _has_two_sides(below(given))
+
+
+def _has_two_sides(inside: Sequence[ir.Node]) -> bool:
+    """Whether an expression takes something else than a constant away, and does nothing that leaves no negative numbers."""
     names = {last_name(part.func) for part in inside if type(part) is ir.Call}
-    shifts = any(
-        type(part) is ir.BinOp and part.op == "-" and type(part.right) is not ir.Const for part in inside
-    )
-    return (
-        shifts
-        and names.isdisjoint(_ONE_SIDED)
-        and not any(type(part) is ir.BinOp and part.op in ("%", "**") for part in inside)
-    )
+    operations = [part for part in inside if type(part) is ir.BinOp]
+    shifts = any(part.op == "-" and type(part.right) is not ir.Const for part in operations)
+    return shifts and names.isdisjoint(_ONE_SIDED) and not any(part.op in ("%", "**") for part in operations)
 
 
 def _of_range(f: Frame, at: int, bound: Sequence[tuple[Parameter, Value]], names: tuple[str, ...]) -> About:

@@ -22,16 +22,22 @@ _AS_IT_IS = "wrap_negative_indices"
 
 def check(m: Machine, f: Frame, at: int, index: Value, name: str, args: Args) -> None:
     """Record ``x.at[i].add(1)`` where ``i`` is padded with -1."""
-    parts = index.items if type(index) is Tup else (index,)
-    padding = index.about.padding if type(index) is Arr else None
-    cells = any(type(part) is Arr and part.about.cells for part in parts)
+    padding, cells = index.about.padding if type(index) is Arr else None, _counts_cells(index)
     if (padding is None and not cells) or _AS_IT_IS in args.kw:
         return
-    value = args.pos[0] if args.pos else None
-    plain = name in _CHANGES and value is not None and isinstance(const_of(value), (int, float))
     mode = args.kw.get("mode")
     leaves_out = mode is not None and const_of(mode) in _LEAVING_OUT
-    if padding is not None and (plain or leaves_out):
-        m.emit(f, PaddingIndex, at, None, Confidence.LIKELY, padding=padding, update=name)
-    elif cells and leaves_out:
-        m.emit(f, PaddingIndex, at, None, Confidence.LIKELY, padding=0, update=name)
+    if (padding is not None and _is_plain(name, args)) or leaves_out:
+        m.emit(f, PaddingIndex, at, None, Confidence.LIKELY, padding=padding or 0, update=name)
+
+
+def _counts_cells(index: Value) -> bool:
+    """Whether an index, or one of several, counts cells from a border."""
+    parts = index.items if type(index) is Tup else (index,)
+    return any(type(part) is Arr and part.about.cells for part in parts)
+
+
+def _is_plain(name: str, args: Args) -> bool:
+    """Whether an update is one by a mere number."""
+    value = args.pos[0] if args.pos else None
+    return name in _CHANGES and value is not None and isinstance(const_of(value), (int, float))
