@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
@@ -21,9 +22,14 @@ from jitlint.link.domains.compilation.log import CallSite, CompilationLog, Made
 from jitlint.link.engine.lazily import filling
 from jitlint.link.engine.surroundings import around_of
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.tables.ir_walk import last_name, nodes, path_text, same_text
+from jitlint.link.tables.ir_walk import last_name, nodes, path_text, same_text, whole
 from jitlint.link.tables.storing import pairs, targets_of
 from jitlint.syntax import children, ir
+
+_FORMAL: Final = frozenset(
+    {"eval_shape", "isinstance", "len", "ndim", "shape", "structure", "tree_structure", "type"}
+)
+"""Functions that ask for the form of what they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +161,13 @@ def _code(table: CodeTable, root: ir.Node | None) -> Iterator[ir.Node]:
 
 
 def _asked_for_form(code: Iterable[ir.Node]) -> set[int]:
-    """The names, by identity, that are only asked for the form of what they hold: ``x`` of ``x.shape``, ``len(x)``."""
+    """The names, by identity, that are only asked for the form of what they hold: ``x`` of ``x["a"].shape``, ``len(x)``."""
     forms, found = lexicon().buffers.metadata, set[int]()
     for part in code:
         if type(part) is ir.Attr and part.name in forms:
-            found.add(id(part.obj))
-        elif type(part) is ir.Call and last_name(part.func) == "len":
-            found.update(id(arg.value) for arg in part.args)
+            found.add(id(whole(part.obj)))
+        elif type(part) is ir.Call and last_name(part.func) in _FORMAL:
+            found.update(id(whole(arg.value)) for arg in part.args)
     return found
 
 

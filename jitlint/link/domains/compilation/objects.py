@@ -17,6 +17,7 @@ from jitlint.link.domains.compilation import variants
 from jitlint.link.domains.compilation.identities import equal_to_itself_only
 from jitlint.link.domains.compilation.log import CallSite, CompilationLog
 from jitlint.link.engine.frame import Frame
+from jitlint.link.tables import naming
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 
@@ -53,6 +54,8 @@ def _check(log: CompilationLog, site: CallSite, x: Xform) -> None:
     """Record it if the loop around a call makes the object of which it calls a method."""
     func, f = site.node.func, site.frame
     if type(func) is not ir.Attr or type(func.obj) is not ir.Name or not site.loops or f.module.is_test:
+        return
+    if naming.is_benchmark(f.module.path):
         return
     table, loop = log.m.texts.table(f), site.loops[-1]
     made = [value for value in table.bound.get(func.obj.id, ()) if table.stands_in(value, (loop,))]
