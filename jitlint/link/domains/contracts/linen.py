@@ -88,17 +88,8 @@ def _used(m: Machine, f: Frame, library: Library, owner: ExtInst) -> None:
             _note(f, _read(f, library.at, owner))
             _check_switch(m, f, library.at, owner, _off(owner, args))
             whole = args.more is None and args.kw_more is None
-            if whole and _UNTOLD in owner.attrs and _off(owner, args) is None:
-                name = _SWITCHES[owner.dotted]
-                m.emit(
-                    f,
-                    ApiMisuse,
-                    library.at,
-                    api=owner.dotted,
-                    problem="missing-switch",
-                    parameter=name,
-                    exception="ValueError",
-                )
+            if whole and not f.sided:
+                _check_told(m, f, library.at, owner, args)
             _note(f, idle.called(f, library.at, owner.dotted, _off(owner, args) if whole else None))
         elif dotted == f"{owner.dotted}.apply" and "method" not in args.kw:
             _applied(m, f, library.at, owner, args)
@@ -155,6 +146,21 @@ def _check_switch(m: Machine, f: Frame, at: int, layer: ExtInst, off: Value | No
         f.confidence = weaken(before, 1)
     emit_static(m, f, at, layer.dotted, name, off, "TracerBoolConversionError")
     f.confidence = before
+
+
+def _check_told(m: Machine, f: Frame, at: int, layer: ExtInst, args: Args) -> None:
+    """A layer that is nowhere told whether it trains is refused."""
+    if _UNTOLD in layer.attrs and _off(layer, args) is None:
+        name = _SWITCHES[layer.dotted]
+        m.emit(
+            f,
+            ApiMisuse,
+            at,
+            api=layer.dotted,
+            problem="missing-switch",
+            parameter=name,
+            exception="ValueError",
+        )
 
 
 def _off(layer: ExtInst, args: Args) -> Value | None:
