@@ -13,7 +13,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="check for a Python number or NumPy array that no traced value passes",
     explanation="""\
-While JAX traces a function, its arguments are tracers, whatever the caller passes: a Python number is none any more, and an
+While JAX traces a function, its arguments are traced values, whatever the caller passes: a Python number is none any more, and an
 array of NumPy neither. A check such as `isinstance(rate, float)` is false then, and code that raises if it is refuses
 to be compiled:
 
@@ -22,7 +22,7 @@ to be compiled:
 Only the check is in the way. The same code runs without the transform, and so do its tests.
 """,
     instead="""\
-Let arrays pass as well; a tracer is an instance of `jax.Array`:
+Let arrays pass as well; a traced value is an instance of `jax.Array`:
 
 ```python
 if not isinstance(rate, (int, float, jax.Array)):
@@ -69,6 +69,6 @@ jax.jit(step)(jnp.ones(3), 0.1)
 def check(event: KindCheck) -> Report | None:
     """Report what raises because a value is traced."""
     return Report(
-        f"{{why}} is traced, and a tracer is no instance of {event.classes}: this raises whenever JAX traces the code",
+        f"{{why}} is traced, and what is traced is no instance of {event.classes}: this raises whenever JAX traces the code",
         "let arrays pass as well, `isinstance(x, (int, float, jax.Array))`, or make it a static argument",
     )
