@@ -85,22 +85,24 @@ class View:
         story = self._history.names.get(dotted)
         return None if story is None else self._state(story, self._now)
 
-    def like(self, dotted: str) -> tuple[str, ...] | None:
-        """The names that look like one that no measured release has in a module, the nearest first; None where it may be there."""
+    def is_nowhere(self, dotted: str) -> bool:
+        """Whether a module of which all names are listed has one in no measured release."""
         module, _, name = dotted.rpartition(".")
         listed = self._history.listed.get(module)
         if listed is None or name in listed or name.startswith("_") or not self.is_measured:
-            return None
-        if (
-            dotted in self._history.names
-            or self.removed(dotted) is not None
-            or self._is_removed_at_times(dotted)
-        ):
-            return None
-        return tuple(difflib.get_close_matches(name, sorted(listed), 1))
+            return False
+        history = self._history
+        return not (
+            dotted in history.names
+            or dotted in history.said
+            or dotted in self._removed
+            or self.removed(dotted)
+        )
 
-    def _is_removed_at_times(self, dotted: str) -> bool:
-        return dotted in self._removed or dotted in self._history.said
+    def like(self, dotted: str) -> str:
+        """The listed name of a module that looks most like one that is nowhere, "" if none does."""
+        module, _, name = dotted.rpartition(".")
+        return next(iter(difflib.get_close_matches(name, sorted(self._history.listed[module]), 1)), "")
 
     def behaves(self, name: str) -> bool | None:
         """Whether JAX does what one of the behaviours says, None if that is not known of this version."""

@@ -61,6 +61,17 @@ class Convert(Event):
     what: str = ""
 
 
+REFUSALS = (
+    "TypeError",
+    "ValueError",
+    "AssertionError",
+    "AttributeError",
+    "NotImplementedError",
+    "RuntimeError",
+)
+"""What programs raise for an argument of a kind that they do not take."""
+
+
 @dataclass(frozen=True, slots=True)
 class KindCheck(Event):
     """A check of what kind of value something is, which no tracer passes, raises. classes: those that it asks for, as they are written;

@@ -200,9 +200,14 @@ def _if(m: Machine, f: Frame, node: ir.If) -> bool:
     if outcome is None and regions.asks_version(m, node.test):
         with regions.prepared(m):
             return _either_side(m, f, node, outcome)
+    _tell_test(m, f, node, outcome)
+    return _either_side(m, f, node, outcome)
+
+
+def _tell_test(m: Machine, f: Frame, node: ir.If | ir.Assert, outcome: bool | None) -> None:
+    """A test was evaluated in a trace."""
     if f.world.level:
         m.domains.on_run(f, node, UNKNOWN if outcome is None else py(outcome))
-    return _either_side(m, f, node, outcome)
 
 
 def _either_side(m: Machine, f: Frame, node: ir.If, outcome: bool | None) -> bool:
@@ -362,8 +367,7 @@ def _raise(m: Machine, f: Frame, node: ir.Raise) -> bool:
 
 def _assert(m: Machine, f: Frame, node: ir.Assert) -> bool:
     outcome = branches.condition(m, f, node.test, "assert", node.at)
-    if f.world.level:
-        m.domains.on_run(f, node, UNKNOWN if outcome is None else py(outcome))
+    _tell_test(m, f, node, outcome)
     if outcome is False:
         return False
     f.scope.vars = dict(f.scope.vars)

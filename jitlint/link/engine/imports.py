@@ -41,7 +41,7 @@ def _library(m: Machine, f: Frame, at: int, dotted: str) -> Ext:
 def note(m: Machine, f: Frame, at: int, dotted: str) -> None:
     """A name is used: if this version lacks it, and the code did not ask, that is to be said."""
     view = m.catalogue.view
-    if not m.guards and (view.removed(dotted) is not None or view.like(dotted) is not None):
+    if not m.guards and (view.removed(dotted) is not None or view.is_nowhere(dotted)):
         m.removed_seen.setdefault((f.module.name, at), dotted)
 
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Class, Func, Inst, Value
-from jitlint.link.engine.frame import Frame
-from jitlint.link.engine.world import HOST
 from jitlint.link.tables.ir_walk import by_parameter, last_name
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
@@ -37,10 +35,7 @@ def scalar(around: Variation, node: ir.Call, depth: int) -> str:
         return ""
     results = _results(func.fn)
     given = {name: (around, value) for name, value in by_parameter(node, func.fn.node.params[own:])}
-    inner = Frame(func.fn.module, func.scope, HOST)
-    inner.fn = func.fn
-    table = around.m.texts.table(inner)
-    within = around.within(inner, table, given)
+    within = around.within(func, given)
     hows = [within.scalar(result, depth - 4) for result in results]  # functions may call each other
     return f"what `{func.fn.name}` makes of {hows[0]}" if hows and all(hows) else ""
 

@@ -7,14 +7,14 @@ lists that anything in the class may shorten or replace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Func, Inst, Seq
-from jitlint.link.engine import scopes
+from jitlint.infer.values import Inst, Seq
+from jitlint.link.domains.compilation.renewed import always, called_on, holder
 from jitlint.link.tables.ir_walk import nodes, path_text
-from jitlint.link.values.questions.kinds import find_method, methods
+from jitlint.link.values.questions.kinds import methods
 from jitlint.syntax import ir
 
 if TYPE_CHECKING:
@@ -23,39 +23,22 @@ if TYPE_CHECKING:
 
 def grows(around: Variation, node: ir.Attr) -> bool:
     """Whether an attribute is a list to which each turn of the innermost loop around adds, and from which nothing takes away."""
-    if type(node.obj) is not ir.Name:
+    place, owner, value = holder(around, node.obj)
+    held = value.attrs.get(node.name) if value is not None else None
+    if value is None or type(held) is not Seq or held.kind != "list":
         return False
-    place, owner = around, node.obj
-    while not place.loops:  # the loop is around the call of a method
-        outer, given = place.given.get(owner.id, (None, None))
-        if outer is None or type(given) is not ir.Name or owner.id in place.table.bound:
-            return False
-        place, owner = outer, given
-    value = scopes.lookup(place.f, owner.id)
-    held = value.attrs.get(node.name) if type(value) is Inst else None
-    if type(value) is not Inst or type(held) is not Seq or held.kind != "list":
-        return False
-    path = f"{owner.id}.{node.name}"
+    path = f"{owner}.{node.name}"
     if any(_is_changed(part, path, first=False) for part in nodes(place.loops[-1])):
         return False
-    return _is_kept(value, node.name) and any(_adds(place, value, owner.id, node.name))
+    return _is_kept(value, node.name) and any(_adds(place, value, owner, node.name))
 
 
 def _adds(place: Variation, value: Inst, owner: str, name: str) -> Iterator[bool]:
-    for call in (part for part in nodes(place.loops[-1]) if type(part) is ir.Call):
-        yield _is_added(call, f"{owner}.{name}")
-        if type(call.func) is ir.Attr and path_text(call.func.obj) == owner:
-            called = find_method(value, call.func.name)
-            if type(called) is Func and called.fn.node.params:
-                own = f"{called.fn.node.params[0].name}.{name}"
-                yield any(_is_added(part, own) for part in _always(called.fn.body))
-
-
-def _always(body: Iterable[ir.Node]) -> Iterator[ir.Node]:
-    """The nodes of the statements that run each time."""
-    for statement in body:
-        if isinstance(statement, (ir.ExprStmt, ir.Assign, ir.AugAssign)):
-            yield from nodes(statement)
+    inside = list(nodes(place.loops[-1]))
+    yield any(_is_added(part, f"{owner}.{name}") for part in inside)
+    for _, method in called_on(value, owner, inside):
+        own = f"{method.fn.node.params[0].name}.{name}"
+        yield any(_is_added(part, own) for part in always(method.fn.body))
 
 
 def _is_added(node: ir.Node, path: str) -> bool:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 from jitlint.infer.values import Func, Inst
 from jitlint.link.engine import scopes
-from jitlint.link.engine.frame import Frame
-from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import by_parameter, last_name, nodes, path_text
+from jitlint.link.tables.ir_walk import by_parameter, nodes, path_text
 from jitlint.link.tables.storing import pairs
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
@@ -27,17 +25,14 @@ _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt)
 
 def renewals(around: Variation, node: ir.Attr) -> Iterator[tuple[Variation, ir.Expr]]:
     """What each turn of the innermost loop around sets an attribute to, with the place where that is written."""
-    place, name = _holder(around, node.obj)
-    value = scopes.lookup(place.f, name) if name else None
+    place, name, value = holder(around, node.obj)
     loop = place.loops[-1] if place.loops else None
-    if type(value) is not Inst or not isinstance(loop, (ir.For, ir.While)) or name in place.assigned:
+    if value is None or not isinstance(loop, (ir.For, ir.While)) or name in place.assigned:
         return
     for made in _set(loop.body, f"{name}.{node.name}"):
         yield place, made
-    for call in _calls_of(loop.body, name):
-        called = find_method(value, last_name(call.func))
-        if type(called) is Func and called.fn.node.params:
-            yield from _in_method(place, called, call, node.name)
+    for call, method in called_on(value, name, always(loop.body)):
+        yield from _in_method(place, method, call, node.name)
 
 
 def takes_in(around: Variation, node: ir.Attr) -> bool:
@@ -53,22 +48,34 @@ def _joins(place: Variation, node: ir.Expr, name: str) -> bool:
     return any(type(part) is ir.Attr and part.name == name for part in parts)
 
 
-def _holder(around: Variation, owner: ir.Expr) -> tuple[Variation, str]:
-    """The variable that holds an object where a loop is around, "" if that is not known."""
+def holder(around: Variation, owner: ir.Expr) -> tuple[Variation, str, Inst | None]:
+    """Where a loop is around the use of an object, the variable that holds it there, and the object; None if that is not known."""
     place = around
     while type(owner) is ir.Name and not place.loops:  # the loop is around the call of a method
         outer, given = place.given.get(owner.id, (None, None))
         if outer is None or given is None or owner.id in place.table.bound:
-            return place, ""
+            return place, "", None
         place, owner = outer, given
-    return place, owner.id if type(owner) is ir.Name else ""
+    if type(owner) is not ir.Name:
+        return place, "", None
+    value = scopes.lookup(place.f, owner.id)
+    return place, owner.id, value if type(value) is Inst else None
 
 
-def _calls_of(body: Iterable[ir.Node], owner: str) -> Iterator[ir.Call]:
-    """The calls of an object's methods that each turn makes."""
-    for part in _always(body):
+def called_on(value: Inst, owner: str, parts: Iterable[ir.Node]) -> Iterator[tuple[ir.Call, Func]]:
+    """The calls among some nodes of methods of an object that a variable holds, with these."""
+    for part in parts:
         if type(part) is ir.Call and type(part.func) is ir.Attr and path_text(part.func.obj) == owner:
-            yield part
+            method = find_method(value, part.func.name)
+            if type(method) is Func and method.fn.node.params:
+                yield part, method
+
+
+def always(body: Iterable[ir.Node]) -> Iterator[ir.Node]:
+    """The nodes of the statements that run each time."""
+    for statement in body:
+        if isinstance(statement, _PLAIN):
+            yield from nodes(statement)
 
 
 def _in_method(place: Variation, func: Func, call: ir.Call, name: str) -> Iterator[tuple[Variation, ir.Expr]]:
@@ -77,11 +84,9 @@ def _in_method(place: Variation, func: Func, call: ir.Call, name: str) -> Iterat
     found = list(_set(func.fn.body, f"{params[0].name}.{name}"))
     if not found or any(arg.star for arg in call.args) or type(call.func) is not ir.Attr:
         return
-    inner = Frame(func.fn.module, func.scope, HOST)
-    inner.fn = func.fn
-    given = {name: (place, value) for name, value in by_parameter(call, params[1:])}
+    given = {param: (place, value) for param, value in by_parameter(call, params[1:])}
     given[params[0].name] = (place, call.func.obj)
-    within = place.within(inner, place.m.texts.table(inner), given)
+    within = place.within(func, given)
     yield from ((within, made) for made in found)
 
 
@@ -91,9 +96,3 @@ def _set(body: Iterable[ir.Node], path: str) -> Iterator[ir.Expr]:
         for target, made in pairs(statement) if isinstance(statement, _PLAIN) else ():
             if path_text(target) == path:
                 yield made
-
-
-def _always(body: Iterable[ir.Node]) -> Iterator[ir.Node]:
-    for statement in body:
-        if isinstance(statement, _PLAIN):
-            yield from nodes(statement)

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Arr, Ext, ExtInst, Mod, Py, Seq, Value, alternatives
+from jitlint.infer.values import Arr, Ext, ExtInst, Func, Mod, Py, Seq, Value, alternatives
 from jitlint.link.domains.compilation import formulas, gathered
 from jitlint.link.domains.compilation.formulas import FEW
 from jitlint.link.domains.compilation.renewed import renewals, takes_in
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
 from jitlint.link.tables import affine
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.values import attributes
@@ -55,9 +56,11 @@ class Variation:
         given = {name: (outer.of_few(), node) for name, (outer, node) in self.given.items()}
         return Variation(self.m, self.f, self.table, self.loops, given, 1, self.called)
 
-    def within(self, f: Frame, table: CodeTable, given: dict[str, tuple[Variation, ir.Expr]]) -> Variation:
+    def within(self, func: Func, given: dict[str, tuple[Variation, ir.Expr]]) -> Variation:
         """In a function that is called here."""
-        return Variation(self.m, f, table, (), given, self.few, called=True)
+        inner = Frame(func.fn.module, func.scope, HOST)
+        inner.fn = func.fn
+        return Variation(self.m, inner, self.m.texts.table(inner), (), given, self.few, called=True)
 
     def scalar(self, node: ir.Node | None, depth: int = DEPTH) -> str:
         """How a number, string or tuple of these changes from turn to turn; "" when it does not, as far as known."""

@@ -12,6 +12,7 @@ from jitlint.infer.values import Arr, Tup, Value
 from jitlint.link.engine.domain import Called, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import fitting
 from jitlint.link.values.questions import derivatives
@@ -46,7 +47,7 @@ def applied(m: Machine, f: Frame, called: Called) -> None:
 def _given(m: Machine, f: Frame, at: int, api: str, value: Value | None, node: ir.Node | None) -> None:
     if value is None or type(node) is not ir.Name or f.fn is None:
         return
-    binding = derivatives.only_binding(f.fn, node.id)
+    binding = bound_once.only_binding(f.fn, node.id)
     found = _more(m, f, binding, node.id, value) if binding is not None else ""
     if found:
         fitting.report(m, f, at, api, "trees", f"the parameters and {found}", value)

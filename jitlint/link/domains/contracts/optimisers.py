@@ -30,6 +30,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import changed_in, last_name
 from jitlint.link.values import fitting
 from jitlint.link.values.library_objects import COPIES
@@ -102,7 +103,7 @@ def _applies(m: Machine, f: Frame, library: Library, starts: Starts) -> None:
         return
     is_pair = type(updates) is Tup and updates.cls is None and len(updates.items) == 2
     known = type(params) in (Arr, Map, Inst) or (type(params) is Tree and params.evidence in MAPPINGS)
-    call = derivatives.written(f.fn, node) if is_pair and known else None
+    call = bound_once.written(f.fn, node) if is_pair and known else None
     found = ""
     if type(call) is ir.Call and last_name(call.func) == "update":
         found = "the pair of updates and the new state that `update` gives"
@@ -118,7 +119,7 @@ def _unread(f: Frame, at: int) -> str:
     first = pair[0].elts[0] if pair is not None else None
     if fn is None or type(first) is not ir.Name or first.id.startswith("_"):
         return ""
-    return first.id if first.id in fn.node.local_names and not derivatives.is_read(fn, first.id) else ""
+    return first.id if first.id in fn.node.local_names and not bound_once.is_read(fn, first.id) else ""
 
 
 def _keeps_state(m: Machine, f: Frame, at: int) -> None:

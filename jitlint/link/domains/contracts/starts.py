@@ -14,8 +14,8 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.models.trees import structures
+from jitlint.link.tables import bound_once
 from jitlint.link.values import pytrees
-from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 _SITE: Final = "$site"
@@ -57,7 +57,7 @@ class Starts:
 
     def is_state(self, f: Frame, name: str) -> bool:
         """Whether a variable certainly holds the new state that an optimiser gives, as the second of two."""
-        binding = derivatives.only_binding(f.fn, name)
+        binding = bound_once.only_binding(f.fn, name)
         target, call = (binding.targets[0], binding.value) if binding is not None else (None, None)
         if type(target) is not ir.Tuple or type(call) is not ir.Call or len(target.elts) != 2:
             return False

@@ -7,17 +7,16 @@ Source: https://docs.jax.dev/en/latest/_autosummary/jax.value_and_grad.html
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from jitlint.infer.values import Py, Xform
+from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 _CALLED: Final = frozenset({"grad", "grads", "gradient", "gradients"})
 _VALUED: Final = frozenset({"loss", "losses", "value", "val", "cost", "energy", "objective", "nll", "elbo"})
-_WORDS: Final = re.compile(r"[A-Za-z][a-z]*")
 
 
 def order(x: Xform, target: ir.Tuple) -> str:
@@ -42,21 +41,18 @@ def _swaps_aux(first: ir.Expr, second: ir.Expr) -> bool:
     return len(inner) == 2 and _is_value(inner[0]) and _is_gradient(inner[1]) and _says_other(second)
 
 
-def _words(node: ir.Expr) -> set[str]:
-    return {word.lower() for word in _WORDS.findall(last_name(node))}
-
-
 def _is_gradient(node: ir.Expr) -> bool:
-    words = _words(node)
-    return not words.isdisjoint(_CALLED) and words.isdisjoint(_VALUED)
+    return _has(node, _CALLED) and not _has(node, _VALUED)
 
 
 def _is_value(node: ir.Expr) -> bool:
-    words = _words(node)
-    return not words.isdisjoint(_VALUED) and words.isdisjoint(_CALLED)
+    return _has(node, _VALUED) and not _has(node, _CALLED)
 
 
 def _says_other(node: ir.Expr) -> bool:
     """Whether a name says something, and nothing of gradients."""
-    words = _words(node)
-    return bool(words) and words.isdisjoint(_CALLED)
+    return bool(last_name(node).strip("_")) and not _has(node, _CALLED)
+
+
+def _has(node: ir.Expr, words: frozenset[str]) -> bool:
+    return naming.has_word(last_name(node), words)

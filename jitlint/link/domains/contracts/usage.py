@@ -21,6 +21,7 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, path_text
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
@@ -115,7 +116,7 @@ def updated(m: Machine, f: Frame, at: int, signed: bool, remembers: bool) -> Non
 
 def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name, remembers: bool) -> None:
     """A state that is made right before, in the place of one that came in, or of the one that the step before left."""
-    bound = derivatives.bindings(f.fn, state.id)
+    bound = bound_once.bindings(f.fn, state.id)
     begins = [part for part in bound if part.at < call.at and part.value is not call]
     if len(begins) != 1 or type(begins[0].value) is not ir.Call or last_name(begins[0].value.func) != _INIT:
         return
@@ -180,7 +181,7 @@ def derived(m: Machine, f: Frame, transformed: Transformed) -> None:
     at = f.at
     downhill = _gone_down(f, at, pair[1])
     wrong = first.id in downhill and second.id not in downhill
-    if wrong and derivatives.only_binding(f.fn, first.id) is not None:
+    if wrong and bound_once.only_binding(f.fn, first.id) is not None:
         m.emit(f, OddOptimiser, at, None, Confidence.LIKELY, problem="swapped", name=first.id)
 
 
@@ -232,7 +233,7 @@ def _is_complete(value: Value | None) -> bool:
 
 def _check_rate(m: Machine, f: Frame, at: int, rate: Value | None) -> None:
     """A learning rate that a schedule gives for a step that is written down."""
-    node = derivatives.written(f.fn, derivatives.argument(m.texts.table(f).calls.get(at), 0, "learning_rate"))
+    node = bound_once.written(f.fn, derivatives.argument(m.texts.table(f).calls.get(at), 0, "learning_rate"))
     if type(node) is not ir.Call or len(node.args) != 1 or f.world.level:
         return
     schedule, step = paths.peek(m, f, node.func), node.args[0].value

@@ -30,10 +30,9 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library, Store
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import ir_walk
+from jitlint.link.tables import bound_once, ir_walk
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COLLECTION
-from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 _APPLY: Final = "flax.linen.Module.apply"
@@ -131,6 +130,6 @@ def _is_entered(m: Machine, f: Frame, node: ir.Node | None, block: Sequence[ir.N
 
 def _question(f: Frame, test: ir.Node) -> str:
     """Which of the two questions a test asks a module, or what a variable is that was set to the answer."""
-    asked = derivatives.written(f.fn, test)
+    asked = bound_once.written(f.fn, test)
     name = ir_walk.last_name(asked.func) if type(asked) is ir.Call else ""
     return name if name in (_AFTERWARDS, _AT_FIRST) else ""

@@ -20,6 +20,7 @@ from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import by_parameter, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths
@@ -102,7 +103,7 @@ def _held(f: Frame, known: Mapping[int, Sum]) -> Iterator[tuple[str, int]]:
         if type(part) is not ir.Assign or type(part.value) is not ir.Call or part.value.at not in known:
             continue
         name = _name_at(part.targets[0], known[part.value.at].place)
-        if name and all(one is part or _names_itself(one, name) for one in derivatives.bindings(f.fn, name)):
+        if name and all(one is part or _names_itself(one, name) for one in bound_once.bindings(f.fn, name)):
             yield name, part.value.at
 
 

@@ -22,6 +22,7 @@ from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.models.maps import shardings, varying
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths
@@ -166,7 +167,7 @@ class Devices(Domain[None]):
     def _takes(self, f: Frame, call: ir.Call) -> int | None:
         """Where gradients stand in what a call of a derivative gives, be it one that a variable of the function holds; -1 if they are
         all that it gives. None if it is no such call."""
-        made = derivatives.written(f.fn, call.func) if type(call.func) is ir.Name else None
+        made = bound_once.written(f.fn, call.func) if type(call.func) is ir.Name else None
         kind, aux = derivatives.kind_of(self.m, f, made if type(made) is ir.Call else call.func)
         return None if not kind else 1 if kind == derivatives.VALUED else 0 if aux else -1
 
@@ -189,7 +190,7 @@ class Devices(Domain[None]):
 
     def _first_binding(self, f: Frame, name: str) -> ir.Assign | None:
         """Where a variable is bound, if what binds it later is only its own value, changed on this device."""
-        found = sorted(derivatives.bindings(f.fn, name), key=lambda binding: binding.at)
+        found = sorted(bound_once.bindings(f.fn, name), key=lambda binding: binding.at)
         for binding in found[1:]:
             call = binding.value
             if type(call) is not ir.Call or not call.args or type(call.args[0].value) is not ir.Name:

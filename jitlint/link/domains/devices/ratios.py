@@ -17,7 +17,7 @@ from jitlint.infer.values import Func
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import naming
+from jitlint.link.tables import bound_once, naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
@@ -38,7 +38,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     if f.fn is None or not f.world.axes or f.world.excused:
         return
     for node in taken.elts if type(taken) is ir.Tuple else [taken]:
-        fn, ratio = _differentiated(m, f, node) or (f.fn, derivatives.written(f.fn, node))
+        fn, ratio = _differentiated(m, f, node) or (f.fn, bound_once.written(f.fn, node))
         if type(ratio) is not ir.BinOp or ratio.op != "/":
             continue
         if _is_count(m, f, fn, _bare(ratio.right)) or _chooses_by(fn, ratio):
@@ -48,9 +48,9 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
 
 def _differentiated(m: Machine, f: Frame, node: ir.Node | None) -> tuple[FuncInfo, ir.Node] | None:
     """What a loss returns, with the function that it is, where a variable holds its value, or its gradients."""
-    binding = derivatives.only_binding(f.fn, node.id) if type(node) is ir.Name else None
+    binding = bound_once.only_binding(f.fn, node.id) if type(node) is ir.Name else None
     call = binding.value if binding is not None else None
-    made = derivatives.written(f.fn, call.func) if type(call) is ir.Call else None
+    made = bound_once.written(f.fn, call.func) if type(call) is ir.Call else None
     if type(made) is not ir.Call or not made.args or not derivatives.kind_of(m, f, made)[0]:
         return None
     loss = paths.peek(m, f, made.args[0].value)
@@ -59,7 +59,7 @@ def _differentiated(m: Machine, f: Frame, node: ir.Node | None) -> tuple[FuncInf
     returned = only_returned(loss.fn.parts)
     if type(returned) is ir.Tuple and returned.elts:
         returned = returned.elts[0]
-    found = derivatives.written(loss.fn, returned) or returned
+    found = bound_once.written(loss.fn, returned) or returned
     return None if found is None else (loss.fn, found)
 
 
@@ -72,9 +72,9 @@ def _bare(node: ir.Expr) -> ir.Expr:
 
 def _is_count(m: Machine, f: Frame, fn: FuncInfo, node: ir.Expr) -> bool:
     """Whether an expression is the sum of a mask, by itself or as a result of a function that is called."""
-    found = derivatives.written(fn, node)
+    found = bound_once.written(fn, node)
     if found is None and type(node) is ir.Name:
-        binding = derivatives.only_binding(fn, node.id)
+        binding = bound_once.only_binding(fn, node.id)
         return binding is not None and _comes_so(m, f, binding, node.id)
     return found is not None and _sums_mask(
         fn, _bare(found) if isinstance(found, (ir.BinOp, ir.Call)) else found
@@ -90,21 +90,21 @@ def _comes_so(m: Machine, f: Frame, binding: ir.Assign, name: str) -> bool:
         return False
     pairs = zip(target.elts, results.elts)
     found = next((given for one, given in pairs if type(one) is ir.Name and one.id == name), None)
-    given = derivatives.written(callee.fn, found)
+    given = bound_once.written(callee.fn, found)
     return given is not None and _sums_mask(callee.fn, given)
 
 
 def _sums_mask(fn: FuncInfo, node: ir.Node) -> bool:
     summed = _summed(node)
-    return summed is not None and (_is_mask(summed) or _is_mask(_cast(derivatives.written(fn, summed))))
+    return summed is not None and (_is_mask(summed) or _is_mask(_cast(bound_once.written(fn, summed))))
 
 
 def _chooses_by(fn: FuncInfo, ratio: ir.BinOp) -> bool:
     """``jnp.where(chosen, x, 0.0).sum() / chosen.sum()``: what is summed is chosen by what is counted."""
-    counted = derivatives.written(fn, _bare(ratio.right)) or ratio.right
+    counted = bound_once.written(fn, _bare(ratio.right)) or ratio.right
     node = _summed(_bare(counted) if isinstance(counted, (ir.BinOp, ir.Call)) else counted)
-    summed = _summed(derivatives.written(fn, ratio.left) or ratio.left)
-    chosen = derivatives.written(fn, summed) or summed
+    summed = _summed(bound_once.written(fn, ratio.left) or ratio.left)
+    chosen = bound_once.written(fn, summed) or summed
     if (
         type(node) is not ir.Name
         or type(chosen) is not ir.Call

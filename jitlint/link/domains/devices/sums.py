@@ -18,6 +18,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
@@ -79,7 +80,7 @@ def _mean_derived(m: Machine, f: Frame, node: ir.Node) -> tuple[str, int] | None
 
 def _binding(f: Frame, node: ir.Node, call: ir.Call) -> ir.Assign | None:
     """The assignment that binds a variable before a call, if it is the only one before."""
-    found = derivatives.bindings(f.fn, node.id) if type(node) is ir.Name else []
+    found = bound_once.bindings(f.fn, node.id) if type(node) is ir.Name else []
     before = [part for part in found if part.value.at < call.at and not _holds(part.value, call)]
     return before[0] if len(before) == 1 else None
 
@@ -97,7 +98,7 @@ def gives_mean(m: Machine, func: Func) -> tuple[str, int] | None:
     given = only_returned(func.fn.parts)
     if type(given) is ir.Tuple and given.elts:
         given = given.elts[0]
-    taken = derivatives.written(func.fn, given)
+    taken = bound_once.written(func.fn, given)
     return (func.fn.module.name, taken.at) if taken is not None and _is_mean(m, inside, taken) else None
 
 

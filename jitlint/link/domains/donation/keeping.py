@@ -14,9 +14,9 @@ from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Class, Func
 from jitlint.link.domains.donation.kept import assigned
 from jitlint.link.domains.donation.walker import Walker
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name, path_text, whole
 from jitlint.link.values.fields import ordered_fields
-from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -106,7 +106,7 @@ def kept_in_objects(w: Walker, body: Sequence[ir.Node]) -> Iterator[tuple[str, s
 
 def _method(w: Walker, name: str, method: str) -> Func | None:
     """A method of the class that the only object in a variable was made of."""
-    made = derivatives.written(w.fn, ir.Name(0, name))
+    made = bound_once.written(w.fn, ir.Name(0, name))
     info = _class(w, made.func) if type(made) is ir.Call else None
     found = info.namespace.get(method) if info is not None else None
     return found if type(found) is Func and found.fn.node.params else None

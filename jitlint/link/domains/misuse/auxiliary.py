@@ -13,10 +13,10 @@ from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Func
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_by, by_parameter, last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
-from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -58,7 +58,7 @@ def _of_state(loss: FuncInfo, given: dict[str, ir.Expr]) -> ir.Attr | None:
 
 def _differentiated(m: Machine, f: Frame, func: ir.Expr) -> FuncInfo | None:
     """The function of which ``value_and_grad(loss, has_aux=True)`` takes the gradient, written there or bound before."""
-    made = derivatives.written(f.fn, func)
+    made = bound_once.written(f.fn, func)
     if type(made) is not ir.Call or last_name(made.func) != _VALUED or not made.args:
         return None
     loss = paths.peek(m, f, made.args[0].value)
@@ -102,7 +102,7 @@ def _mutable(loss: FuncInfo, call: ir.Call) -> list[str]:
 
 def _collections(loss: FuncInfo, call: ir.Call) -> list[tuple[object, str]]:
     """The variables in a dict that comes first, by their keys; it may have a name."""
-    first = derivatives.written(loss, call.args[0].value) if call.args else None
+    first = bound_once.written(loss, call.args[0].value) if call.args else None
     if type(first) is not ir.Dict:
         return []
     pairs = zip(first.keys, first.values)

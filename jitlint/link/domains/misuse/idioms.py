@@ -11,9 +11,8 @@ from jitlint.link.engine import evaluator, scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.frameworks import train_states
-from jitlint.link.tables import ir_walk, naming
+from jitlint.link.tables import bound_once, ir_walk, naming
 from jitlint.link.values import paths
-from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
 
@@ -45,7 +44,7 @@ def never_read(m: Machine, f: Frame, statement: ir.Assign, value: Value) -> None
         return
     name, function = base.id, f.fn.node
     elsewhere = name in function.global_names or name in function.nonlocal_names
-    if elsewhere or name.startswith("_") or derivatives.is_read(f.fn, name, node):
+    if elsewhere or name.startswith("_") or bound_once.is_read(f.fn, name, node):
         return
     if _has_no_references(f) and not _is_only_run(m, f, statement):
         m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, method=node.func.name, unread=name)

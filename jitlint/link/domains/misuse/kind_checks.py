@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import KindCheck
+from jitlint.infer.events import REFUSALS, KindCheck
 from jitlint.infer.values import Arr, Ext, Py, Tup, Value, alternatives
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Frame
@@ -20,9 +20,6 @@ from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 
-_EXCEPTIONS: Final = frozenset(
-    {"AssertionError", "AttributeError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError"}
-)
 _IS: Final = {"is": True, "==": True, "in": True, "is not": False, "!=": False, "not in": False}
 
 
@@ -39,15 +36,13 @@ def check(m: Machine, f: Frame, node: ir.If | ir.Assert, truth: Value) -> None:
     if type(node) is ir.Assert:
         asked = _decides(m, f, node.test, False, known)
         if asked is not None:
-            _record(m, f, node.test.at, asked, "AssertionError")
+            _record(m, f, node.at, asked, "AssertionError")
         return
     for side, block in ((True, node.body), (False, node.orelse)) if type(node) is ir.If else ():
         raised = block[-1] if block else None
         exception = _class(raised.exc) if type(raised) is ir.Raise else ""
         asked = (
-            _decides(m, f, node.test, side, known)
-            if raised is not None and exception in _EXCEPTIONS
-            else None
+            _decides(m, f, node.test, side, known) if raised is not None and exception in REFUSALS else None
         )
         if raised is not None and asked is not None:
             _record(m, f, raised.at, asked, exception)

@@ -17,10 +17,9 @@ from jitlint.infer.values import Arr, Value, const_of
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.jax.mapping import leaves
-from jitlint.link.tables import naming
+from jitlint.link.tables import bound_once, naming
 from jitlint.link.tables.ir_walk import last_name, path_text
 from jitlint.link.values import arithmetic, paths
-from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.widening import narrow_dtype
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -169,7 +168,7 @@ def _is_cast_back(m: Machine, f: Frame, node: ir.BinOp) -> bool:
             if type(part) is ir.Call
             and last_name(part.func) == "astype"
             and type(part.func) is ir.Attr
-            and derivatives.written(f.fn, part.func.obj) is node
+            and bound_once.written(f.fn, part.func.obj) is node
             and part.args
         ),
         None,

@@ -17,10 +17,9 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import naming
+from jitlint.link.tables import bound_once, naming
 from jitlint.link.tables.ir_walk import bound_by, last_name, written_out
 from jitlint.link.values import paths
-from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -148,7 +147,7 @@ class _Reader:
     def _written(self, node: ir.Node) -> ir.Node:
         if type(node) is not ir.Name or self._f.fn is None:
             return node
-        return derivatives.written(self._f.fn, node) or node
+        return bound_once.written(self._f.fn, node) or node
 
     def _set(self, name: str) -> Iterator[ir.Node]:
         """All that a variable is set to, ``x -= y`` as ``x - y``."""

@@ -16,9 +16,9 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
-from jitlint.link.tables import naming
+from jitlint.link.tables import bound_once, naming
 from jitlint.link.tables.ir_walk import bound_names, last_name
-from jitlint.link.values.questions import collecting, derivatives
+from jitlint.link.values.questions import collecting
 from jitlint.syntax import ir
 
 
@@ -109,4 +109,4 @@ def _throws_away(f: Frame, call: ir.Call) -> bool:
 
 
 def _is_read(f: Frame, name: str) -> bool:
-    return f.fn is None or name not in f.fn.node.local_names or derivatives.is_read(f.fn, name)
+    return f.fn is None or name not in f.fn.node.local_names or bound_once.is_read(f.fn, name)

@@ -18,8 +18,8 @@ from jitlint.infer.values import L, Value, const_of
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_by, last_name, path_text
-from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
 CLIP: Final = "clip"
@@ -34,7 +34,7 @@ def check(m: Machine, f: Frame, library: Library) -> None:
     if call is None or f.module.is_test or not given or not _are_opposite(bounds):
         return
     error = call.func.obj if type(call.func) is ir.Attr and library.owner is not None else call.args[0].value
-    written = derivatives.written(f.fn, error)
+    written = bound_once.written(f.fn, error)
     is_error = type(written) is ir.BinOp and written.op == "-" and bool(traced_modes(given[0]) & L)
     if is_error and _is_squared(f, call):
         m.emit(

@@ -14,9 +14,8 @@ from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import L, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import naming
+from jitlint.link.tables import bound_once, naming
 from jitlint.link.tables.ir_walk import last_name
-from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -39,7 +38,7 @@ def _probability(f: Frame, node: ir.Node) -> str:
     name, words = _name(node), lexicon().gradients.probabilities
     if naming.has_word(name, words):
         return name
-    made = derivatives.only_binding(f.fn, name) if type(node) is ir.Name else None
+    made = bound_once.only_binding(f.fn, name) if type(node) is ir.Name else None
     if made is None:
         return ""
     parts = (last_name(part) for part in below(made.value) if isinstance(part, (ir.Name, ir.Attr)))

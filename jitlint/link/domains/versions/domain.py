@@ -135,11 +135,8 @@ class Versions(Domain[None]):
         view = self.m.catalogue.view
         for (module, at), dotted in self.m.removed_seen.items():
             gone = view.removed(dotted)
-            near = view.like(dotted) if gone is None and dotted not in self.m.replaced else None
-            if near is not None and is_spelled(self.m.modules[module], at, dotted):
-                place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
-                event = ApiMisuse(place, api=dotted, problem="unknown-name", cure=near[0] if near else "")
-                self.m.sink.add((ApiMisuse, module, at, "unknown-name"), event)
+            if gone is None:
+                self._say_nowhere(module, at, dotted)
             if gone is not None:
                 place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
                 event = ApiMisuse(
@@ -151,6 +148,15 @@ class Versions(Domain[None]):
                     target=view.version if gone.upgrade else "",
                 )
                 self.m.sink.add((ApiMisuse, module, at, "removed"), event)
+
+    def _say_nowhere(self, module: str, at: int, dotted: str) -> None:
+        """A name is nowhere, unless the program has put it there, or means another library's."""
+        if dotted not in self.m.replaced and is_spelled(self.m.modules[module], at, dotted):
+            place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
+            event = ApiMisuse(
+                place, api=dotted, problem="unknown-name", cure=self.m.catalogue.view.like(dotted)
+            )
+            self.m.sink.add((ApiMisuse, module, at, "unknown-name"), event)
 
 
 def _attributes(annotations: list[ir.Expr | None]) -> list[ir.Attr]:

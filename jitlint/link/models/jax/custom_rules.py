@@ -41,10 +41,10 @@ from jitlint.link.engine.world import OWN, TWICE
 from jitlint.link.models.jax import arity, demands, lacks, mapping
 from jitlint.link.models.jax.cotangents import check_form
 from jitlint.link.models.trees import leaf_shapes
+from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import inner_functions, last_name, names_read
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import fitting, keys, pytrees
-from jitlint.link.values.questions import derivatives
 from jitlint.link.values.questions.signatures import constant_ints, describe, signature
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -204,7 +204,7 @@ def _pulls_back(fn: FuncInfo, node: ir.Node) -> bool:
     """Whether a rule gives what a function of ``jax.vjp`` makes of something, ``pull_back(x)``."""
     if type(node) is not ir.Call or type(node.func) is not ir.Name:
         return False
-    made = derivatives.only_binding(fn, node.func.id)
+    made = bound_once.only_binding(fn, node.func.id)
     return made is not None and type(made.value) is ir.Call and last_name(made.value.func) == "vjp"
 
 
@@ -221,7 +221,7 @@ def _left_out(
     items = cotangents.items if type(cotangents) is Tup else ()
     for item, node, primal in zip(items, given, primals) if len(items) == len(given) == len(primals) else ():
         known = type(item) is Arr and item.kind is SEEN and item.modes & (KEPT | REACH) == KEPT
-        written = derivatives.written(fn, node)
+        written = bound_once.written(fn, node)
         if known and _moves(primal) and written is not None and not _is_nothing(written):
             return None if _is_made_of(fn, node, name) else written
     return None
@@ -240,7 +240,7 @@ def _is_made_of(fn: FuncInfo, node: ir.Node, name: str) -> bool:
                 if part.id == name:
                     return True
                 seen.add(part.id)
-                waiting += [binding.value for binding in derivatives.bindings(fn, part.id)]
+                waiting += [binding.value for binding in bound_once.bindings(fn, part.id)]
     return any(name in names_read(inner) for inner in inner_functions(fn.module, fn.body))
 
 

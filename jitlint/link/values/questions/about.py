@@ -17,7 +17,8 @@ from jitlint.infer.counted import always, ranging
 from jitlint.infer.lattice import parts
 from jitlint.infer.values import NO_CONST, Arr, Py, Seq, Tup, Value, const_of
 from jitlint.link.engine.frame import Args, Frame
-from jitlint.link.tables.ir_walk import bound_by, call_at, last_name
+from jitlint.link.tables import bound_once
+from jitlint.link.tables.ir_walk import call_at, last_name
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -94,13 +95,9 @@ def note(
 
 def _is_shifted(f: Frame, at: int) -> bool:
     """Whether what is rounded down is the distance from a border, which may be on its other side: ``jnp.floor((x - origin) / size)``."""
-    code = f.fn.parts if f.fn is not None else []
-    call = call_at(code, at)
+    call = call_at(f.fn.parts if f.fn is not None else [], at)
     given = call.args[0].value if call is not None and call.args else None
-    if type(given) is ir.Name:
-        bound = [part.value for part in code if type(part) is ir.Assign and given.id in bound_by(part)]
-        given = bound[0] if len(bound) == 1 else None
-    return given is not None and _has_two_sides(below(given))
+    return _has_two_sides(below(bound_once.written(f.fn, given)))
 
 
 def _has_two_sides(inside: Sequence[ir.Node]) -> bool:

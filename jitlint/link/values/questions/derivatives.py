@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Py, Xform
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, nodes
+from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.syntax import ir
@@ -32,40 +31,6 @@ def kind_of(m: Machine, f: Frame, func: ir.Node) -> tuple[str, bool]:
         return "", False
     told = made.options.get("has_aux")
     return made.spec.result, type(told) is Py and told.const is True
-
-
-def bindings(fn: FuncInfo | None, name: str) -> list[ir.Assign]:
-    """The assignments that bind a variable of a function."""
-    return [
-        part
-        for part in (fn.parts if fn is not None else ())
-        if type(part) is ir.Assign and any(target.id == name for target in bound_names(part.targets))
-    ]
-
-
-def is_read(fn: FuncInfo, name: str, but: ir.Node | None = None) -> bool:
-    """Whether a function, or one inside it, does something with a variable besides binding it. but: an expression that does not
-    count."""
-    aside = {id(part) for part in nodes(but)} if but is not None else set()
-    for part in fn.parts:
-        targets = part.targets if type(part) is ir.Assign else [part.target] if type(part) is ir.For else []
-        aside.update(id(target) for target in bound_names(targets))
-    named = (part for part in fn.parts if type(part) is ir.Name and part.id == name)
-    return name in fn.captured or any(id(part) not in aside for part in named)
-
-
-def only_binding(fn: FuncInfo | None, name: str) -> ir.Assign | None:
-    """The assignment that binds a variable of a function, None if there are several, or none, or something else sets it, too."""
-    found = [part for part in (fn.parts if fn is not None else ()) if name in bound_by(part)]
-    return found[0] if len(found) == 1 and type(found[0]) is ir.Assign else None
-
-
-def written(fn: FuncInfo | None, node: ir.Node | None) -> ir.Node | None:
-    """What a variable of a function is set to as a whole, if that is done once, else None; of other expressions, themselves."""
-    if type(node) is not ir.Name:
-        return node
-    binding = only_binding(fn, node.id)
-    return binding.value if binding is not None and type(binding.targets[0]) is ir.Name else None
 
 
 def argument(call: ir.Call | None, place: int, name: str) -> ir.Expr | None:

@@ -14,7 +14,7 @@ from jitlint.infer.values import Arr, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import sizes
+from jitlint.link.tables import bound_once, sizes
 from jitlint.link.values import paths
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
@@ -62,7 +62,7 @@ def _limit(m: Machine, f: Frame, node: ir.Node | None, depth: int) -> _Limit | N
     size = sizes.size_of(node)
     if type(node) is ir.Name:
         size = m.texts.sizes(f).sizes.get(node.id)
-        value = derivatives.written(f.fn, node) if size is None and depth else None
+        value = bound_once.written(f.fn, node) if size is None and depth else None
         if value is not None:
             return _limit(m, f, value, depth - 1)
     axis = _axis(m, f, *size) if size is not None else None
