@@ -96,8 +96,11 @@ def observed(path: Path) -> dict[Place, set[bool]]:
             return value
         finally:
             looking = False
-        if leaves or value is None:  # a container with nothing in it, such as the state of plain `optax.sgd`, shows neither
-            found.setdefault((line, column), set()).add(any(isinstance(leaf, jax.core.Tracer) for leaf in leaves))
+        # A container with nothing in it, such as the state of plain `optax.sgd`, shows neither.
+        if leaves or value is None:
+            found.setdefault((line, column), set()).add(
+                any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
+            )
         return value
 
     _run(path, see)
