@@ -96,7 +96,7 @@ _SHAPES = {
         "",
     ),
 }
-_KINDS = {"bool": "a boolean", "key": "a PRNG key", "complex": "a complex number"}
+_KINDS = {"bool": "a boolean", "int": "an integer", "key": "a PRNG key", "complex": "a complex number"}
 
 
 @RULE.on(TransformMisuse)
@@ -172,6 +172,11 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
         after, _, before = event.detail.partition(" for ")
         what, instead, case = _SHAPES[event.parameter]
         return Report(f"the {what.format(api=api, after=after, before=before)}", instead, case=case)
+    if event.problem == "rule-kind":
+        return Report(
+            f"the JVP rule of {api} gives {_KINDS[event.detail]} as the tangent of a float",
+            "a tangent has the dtype of its result: multiply by the tangent that the rule gets, or choose with `jnp.where`",
+        )
     if event.problem == "rule-ignores":
         return _ignoring(event, api)
     if event.problem == "rule-order":

@@ -177,14 +177,17 @@ def _is_comprehended(this: Use, loop: ir.Node) -> bool:
 
 def _comprehended(f: Frame, this: Use) -> ir.Comp | None:
     """The comprehension around a call of which each turn is followed for itself, and comes to one number."""
+    inner = _inner(f, this)
+    result = (inner.value or inner.elt) if inner is not None else None
+    number = type(result) is ir.Call and last_name(result.func) in experiments.NUMBERS
+    return inner if number and this.site[0] == f.module.name else None
+
+
+def _inner(f: Frame, this: Use) -> ir.Comp | None:
+    """The comprehension whose result a call is, or is in."""
     statement = surroundings.statement(f)
     inner = [part for part in below(statement) if type(part) is ir.Comp] if statement is not None else []
-    for part in inner:
-        result = part.value or part.elt
-        number = type(result) is ir.Call and last_name(result.func) in experiments.NUMBERS
-        if number and call_at(below(result), this.site[1]) is not None and this.site[0] == f.module.name:
-            return part
-    return None
+    return next((c for c in inner if call_at(below(c.value or c.elt), this.site[1]) is not None), None)
 
 
 def _around(k: Ledger, f: Frame) -> ir.For | None:
@@ -251,7 +254,7 @@ def _is_left_out(k: Ledger, f: Frame, this: Use) -> bool:
         return False
     call = k.m.texts.table(f).calls.get(this.site[1])
     own = any(root_of(key) is root for key in inside(f.scope.vars.values()))
-    return not own and (call is None or not is_repeated(f, call))
+    return not own and (call is None or not is_repeated(f, call, _inner(f, this) or _around(k, f)))
 
 
 def _is_measured(k: Ledger, f: Frame) -> bool:

@@ -36,9 +36,10 @@ def is_same_seed(f: Frame, call: ir.Call) -> bool:
     return steady and type(f.loops[-1] if f.loops else None) is ir.Comp and is_repeated(f, call)
 
 
-def is_repeated(f: Frame, call: ir.Call) -> bool:
-    """Whether a call stands in a loop or comprehension that counts, and its turns have all arguments in common."""
-    loop = f.loops[-1] if f.loops else None
+def is_repeated(f: Frame, call: ir.Call, written: ir.Node | None = None) -> bool:
+    """Whether a call stands in a loop or comprehension that counts, and its turns have all arguments in common. written: the one
+    around, if each of its turns is run for itself."""
+    loop = f.loops[-1] if f.loops else written
     if type(loop) is ir.For and counts(loop.iter):
         turn = set(_bound(loop))
     elif type(loop) is ir.Comp and all(counts(one.iter) for one in loop.fors):
@@ -46,6 +47,16 @@ def is_repeated(f: Frame, call: ir.Call) -> bool:
     else:
         return False
     return turn.isdisjoint(part.id for part in below(call) if type(part) is ir.Name)
+
+
+def is_same_part(f: Frame, call: ir.Call) -> bool:
+    """Whether a key is made of another one, and of a number, both of which the turns of the loop around have in common."""
+    loop = f.loops[-1] if f.loops else None
+    parts = [arg.value for arg in call.args if not arg.star]
+    if type(loop) is not ir.For or len(parts) != 2 or len(call.args) != 2 or not is_repeated(f, call):
+        return False
+    tried = any(isinstance(node, (ir.Break, ir.Return)) for node in nodes(loop.body))
+    return not tried and type(parts[1]) is ir.Name and _is_steady(loop, parts[0], set(_bound(loop)))
 
 
 def begins_again(f: Frame, call: ir.Call) -> bool:

@@ -89,6 +89,9 @@ def _derived(k: Ledger, f: Frame, at: int, short: str, args: Args, parent: Key) 
         return k.m.keys.derived(parent, "fold", given.const)
     if short == "fold_in" and _is_of_process(k, f, at):
         return k.m.keys.derived(parent, "fold", _PROCESS)
+    call = k.m.texts.table(f).calls.get(at) if short == "fold_in" else None
+    if call is not None and turns.is_same_part(f, call):
+        return k.m.keys.derived(parent, turns.AGAIN, f.scope.key)
     return None
 
 

@@ -162,19 +162,25 @@ def _operands(node: ir.Node) -> Sequence[ir.Node]:
 
 
 def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
-    """Whether somebody makes an object, or another one of it, with a value for a field."""
+    """Whether somebody makes an object, or another one of it, with a value for a field, or objects with several that are written out."""
     code = (
         node for module in m.modules.values() if not module.is_test for part in module.code() for node in part
     )
-    return any(
-        (type(node) is ir.Call and last_name(node.func) in (cls.name, "replace") and _gives(node, cls, name))
-        or _is_among(node, name)
-        for node in code
-    )
+    written = set[object]()
+    for node in code:
+        if _is_among(node, name):
+            return True
+        if type(node) is not ir.Call or last_name(node.func) not in (cls.name, "replace"):
+            continue
+        for value in _given(node, cls, name):
+            if type(value) is not ir.Const:
+                return True
+            written.add(value.value)
+    return len(written) > 1
 
 
-def _gives(call: ir.Call, cls: ClassInfo, name: str) -> bool:
-    """Whether a call says what a field is to be, and it is not written out: ``**{name: value}`` may say it of any."""
+def _given(call: ir.Call, cls: ClassInfo, name: str) -> Iterator[ir.Node]:
+    """What a call says that a field is to be: ``**{name: value}`` may say it of any."""
     init = function_of(member(cls, "__init__"))
     names = [param.name for param in init.node.params[1:]] if init is not None else list(cls.fields)
     places = names if last_name(call.func) == cls.name else []
@@ -182,10 +188,9 @@ def _gives(call: ir.Call, cls: ClassInfo, name: str) -> bool:
         if arg.star:
             found = type(arg.value) is ir.Dict and bool(arg.value.keys) and _is_any(arg.value)
         else:
-            found = (arg.name or "".join(places[i : i + 1])) == name and type(arg.value) is not ir.Const
+            found = (arg.name or "".join(places[i : i + 1])) == name
         if found:
-            return True
-    return False
+            yield arg.value
 
 
 def _is_any(spread: ir.Dict) -> bool:

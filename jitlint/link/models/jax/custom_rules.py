@@ -53,6 +53,8 @@ _NAMED: Final = (ir.Attr, ir.Const)
 _PAIR: Final = 2
 _BACKWARD: Final = "jax.custom_vjp"
 _UNEXPECTED: Final = "jax.errors.UnexpectedTracerError"
+_NO_SLOPES: Final = ("bool", "int", "complex")
+"""The kinds of numbers that no tangent of a float has."""
 _DESCRIBING: Final = frozenset({"dtype", "shape", "ndim", "size"})
 _ZEROS: Final = frozenset({"zeros", "zeros_like", "full_like"})
 
@@ -308,9 +310,14 @@ def _check_shapes(m: Machine, f: Frame, at: int, x: Xform, cotangents: Value, pr
 
 
 def _check_tangent(m: Machine, f: Frame, at: int, x: Xform, pair: Value) -> None:
-    """Record a tangent that certainly has another shape than the result that the same rule gives."""
+    """Record a tangent that certainly has another shape than the result that the same rule gives, or is no number like it."""
     if type(pair) is not Tup or len(pair.items) != _PAIR:
         return
+    if all(type(item) is Arr and not item.softness for item in pair.items):
+        before, after = map(fitting.kind_of, pair.items)
+        if before == "float" and after in _NO_SLOPES:
+            mapping.report(m, f, at, describe(x.target), "rule-kind", after, "jvp")
+            return
     result, tangent = map(_shape, pair.items)
     if result is not None and tangent is not None and not fitting.may_be_equal(result, tangent):
         detail = f"{shape_text(tangent)} for {shape_text(result)}"
