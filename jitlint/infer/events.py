@@ -325,10 +325,12 @@ class SilentAnswer(Event):
 @dataclass(frozen=True, slots=True)
 class LateVariable(Event):
     """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable,
-    or the option. made: such an array. default: of this parameter, where a module asks JAX for its devices (``name``) while it is imported."""
+    or the option. made: such an array. default: of this parameter, where a module asks JAX for its devices (``name``) while it is imported.
+    first: what has started the devices, which have read the variable then."""
 
     name: str = ""
     made: str = ""
+    first: str = ""
     default: str = ""
 
 

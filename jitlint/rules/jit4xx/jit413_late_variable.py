@@ -16,6 +16,9 @@ RULE = Rule(
 JAX reads its options from the environment while it is imported: `JAX_ENABLE_X64`, `JAX_PLATFORMS`, `JAX_DEBUG_NANS` and others. What is
 set afterwards has no effect, and nothing says so: the program goes on with 32 bits, on the other device, without the check.
 
+`XLA_FLAGS`, `CUDA_VISIBLE_DEVICES` and the `XLA_PYTHON_CLIENT_...` variables are read a little later: with the first array, or
+when JAX is first asked for its devices. After that they change nothing either.
+
 `jax.config.update("jax_enable_x64", True)` works at any time, for what is made from then on: the constants of a module that are there
 already keep their 32 bits, and their rounded digits, and what is computed with them is no better.
 
@@ -46,6 +49,7 @@ jax.config.update("jax_persistent_cache_min_compile_time_secs", 5)
     outcome=IgnoresVariable(),
     cases={
         "default": Advisory("the devices of a program that sets nothing afterwards are the same"),
+        "started": Advisory("the devices that are there are the same as before"),
         "made": Advisory("arrays keep the type that they were made with"),
     },
     since="0.1",
@@ -62,6 +66,12 @@ def check(event: LateVariable) -> Report:
             " `jax.distributed.initialize`, come too late",
             f"make `None` the default, and call `{event.name}` in the function",
             case="default",
+        )
+    if event.first:
+        return Report(
+            f"`{event.name}` is read when the devices are started, and `{event.first}` has started them before: this changes nothing",
+            "set it at the top of the program, before JAX makes its first array or is asked for its devices",
+            case="started",
         )
     if event.made:
         return Report(

@@ -1,7 +1,7 @@
 """Options of JAX that come too late (layer: ``link``, room ``domains``).
 
 JAX reads its options from the environment while it is imported, and makes arrays by those that hold then. What it does: looks for
-code that sets a variable in a module that has imported JAX before, and for double precision that is switched on when arrays of the
+code that sets a variable in a module that has imported JAX before, or started its devices, and for double precision that is switched on when arrays of the
 module are there already. What it does not: speak of modules that start other processes, which inherit the variable, or that name
 the option otherwise as well; or of arrays whose type was asked for.
 """
@@ -29,6 +29,18 @@ SWITCH: Final = "jax.config.update"
 INITIALIZE: Final = "jax.distributed.initialize"
 _HOST_DEVICES: Final = "jax_num_cpu_devices"
 _MADE: Final = frozenset({"array", "asarray", "key", "PRNGKey"})
+_BY_DEVICES: Final = frozenset(
+    {
+        "XLA_FLAGS",
+        "XLA_PYTHON_CLIENT_PREALLOCATE",
+        "XLA_PYTHON_CLIENT_MEM_FRACTION",
+        "XLA_PYTHON_CLIENT_ALLOCATOR",
+        "CUDA_VISIBLE_DEVICES",
+    }
+)
+"""Variables that are read when the devices are started, and not again."""
+_PLAIN: Final = (ir.Assign, ir.ExprStmt)
+_DEFINITIONS: Final = (ir.FuncDef, ir.ClassDef, ir.Import, ir.ImportFrom)
 _WIDE: Final = "jax_enable_x64"
 _PROMOTED: Final = "jax.numpy.result_type"
 _JAX: Final = "jax"
@@ -38,14 +50,34 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     """A variable of the environment is set."""
     key = library.args.get(0, "key")
     name = key.const if type(key) is Py and isinstance(key.const, str) else ""
-    if name not in lexicon().compilation.variables or f.module.is_test:
+    by_devices = name in _BY_DEVICES
+    if not (by_devices or name in lexicon().compilation.variables) or f.module.is_test:
         return
     body = f.module.tree.body
     imported = [part for part in body if type(part) in (ir.Import, ir.ImportFrom)]
+    if any(_of(part, lexicon().compilation.starting) for part in imported):
+        return
+    if by_devices:
+        first = next(_starting(m, f, library.at), "") if _sets_once(f, name) else ""
+        if first:
+            m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name, first=first)
+        return
     before = [part for part in imported if _of(part, {_JAX}) and (f.fn is not None or part.at < library.at)]
-    starts = any(_of(part, lexicon().compilation.starting) for part in imported)
-    if before and not starts and not _is_named_otherwise(f, name):
+    if before and not _is_named_otherwise(f, name):
         m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name)
+
+
+def _sets_once(f: Frame, name: str) -> bool:
+    """Whether a module sets a variable at one place: where it does so at two, the second may give back what was there."""
+    targets = [
+        target
+        for nodes in f.module.code()
+        for part in nodes
+        if type(part) is ir.Assign
+        for target in part.targets
+        if type(target) is ir.Sub and type(target.index) is ir.Const
+    ]
+    return sum(target.index.value == name for target in targets) < 2
 
 
 def asked(m: Machine, f: Frame, library: Library) -> None:
@@ -85,16 +117,23 @@ def started(m: Machine, f: Frame, library: Library) -> None:
 def _starting(m: Machine, f: Frame, at: int) -> Iterator[str]:
     """The calls that have started the devices by then: in the body of the module, or before in the same block of a function."""
     own = f.fn.body if f.fn is not None else []
-    blocks = [(f.module.tree.body, at if f.fn is None else None), (own, at)]
+    blocks = [(f.module.tree.body, at if f.fn is None else _first_run(f)), (own, at)]
     for body, limit in blocks:
-        plain = [
-            part
-            for part in body
-            if isinstance(part, (ir.Assign, ir.ExprStmt)) and (limit is None or part.at < limit)
-        ]
+        plain = [part for part in body if isinstance(part, _PLAIN) and (limit is None or part.at < limit)]
         for call in (part for part in below(plain) if type(part) is ir.Call and part.at != at):
             if _starts(dotted := paths.dotted(m, f, call.func)):
                 yield dotted
+
+
+def _first_run(f: Frame) -> int | None:
+    """Where a module first mentions one of its own functions while it is imported: from there on they may run. None if it never does."""
+    own = {fn.name for fn in f.module.functions} | {
+        part.name for part in f.module.tree.body if type(part) is ir.ClassDef
+    }
+    for part in f.module.tree.body:
+        if type(part) not in _DEFINITIONS and any(type(n) is ir.Name and n.id in own for n in below(part)):
+            return part.at
+    return None
 
 
 def _starts(dotted: str) -> bool:
@@ -107,7 +146,7 @@ def _starts(dotted: str) -> bool:
 def _made_before(m: Machine, f: Frame, at: int) -> Iterator[str]:
     """The arrays of floats that a call of JAX made for a variable of the module, or of the function, which is read later on."""
     parts = [part for fn in f.module.functions for part in fn.parts]
-    for name, node in _bound(f.module.tree.body, at if f.fn is None else None):
+    for name, node in _bound(f.module.tree.body, at if f.fn is None else _first_run(f)):
         if _is_made(m, f, f.module.scope.vars.get(name), node) and _is_read(parts, name, 0):
             yield name
     body, parts = (f.fn.body, f.fn.parts) if f.fn is not None else ([], [])
