@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Safety, Severity
-from jitlint.base.outcome import DropsResult, LeavesOut
+from jitlint.base.outcome import Advisory, DropsResult, LeavesOut
 from jitlint.base.rule import Remedy, Report, Rule
 from jitlint.infer.events import DroppedUpdate
 
@@ -20,7 +20,7 @@ the time is spent: what nobody uses is not computed.
 
 So with all that makes a new value in the place of an old one: `optax.apply_updates`, `eqx.apply_updates`,
 `eqx.tree_at`, `dataclasses.replace`, `state.replace(...)`, `state.apply_gradients(...)`, `pair._replace(...)`,
-`jax.tree.map` over a formula, `jax.random.split` and `fold_in`, `jax.lax.stop_gradient`, `nnx.merge`, `nnx.clone`, `eqx.combine`,
+`jax.tree.map` over a formula, `jax.random.split` and `fold_in`, `jax.lax.stop_gradient` and `with_sharding_constraint`, `nnx.merge`, `nnx.clone`, `eqx.combine`,
 `eqx.filter`, `eqx.nn.inference_mode`, `update` of an optimiser of optax, and in traced code any function of `jax.numpy`. So with a
 function of the project that does nothing but give another version of its argument, and in traced code with any that only
 computes. In tests and benchmarks, and in a `try`, such a call may be made to see that it runs, and nothing is said.
@@ -57,7 +57,12 @@ def mark(x, i):
 mark(jnp.zeros(3), 1)
 """,
     outcome=DropsResult(),
-    cases={"unmade": LeavesOut()},
+    cases={
+        "unchecked": Advisory(
+            "what nobody reads is no part of the compiled program, a check as little as anything else"
+        ),
+        "unmade": LeavesOut(),
+    },
     since="0.1",
     unused=True,
     remedy=Remedy(
@@ -97,6 +102,12 @@ def check(event: DroppedUpdate) -> Report | None:
             f"`params = optax.apply_updates(params, {event.unread})`",
         )
     if event.left_out:
+        if event.what.endswith(".error_if"):
+            return Report(
+                f"nothing reads the result of `{event.what}`, so compiled code checks nothing",
+                "go on with what it gives: `x = eqx.error_if(x, ...)`",
+                case="unchecked",
+            )
         return Report(
             f"nothing reads the result of `{event.what}`, so compiled code leaves the call out",
             "to print or to log, use `jax.debug.callback`, or `jax.experimental.io_callback` where the order matters",

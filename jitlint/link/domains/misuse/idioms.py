@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate, ImportIdiom
+from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import NONE, UNKNOWN, Arr, Ext, ExtInst, Func, Inst, Mod, S, Tree, Tup, Value
 from jitlint.link.domains.misuse import helpers, successors
 from jitlint.link.engine import evaluator, scopes
@@ -15,6 +18,8 @@ from jitlint.link.tables import bound_once, ir_walk, naming
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.syntax import ir
+
+_CHECK: Final = ".error_if"
 
 
 def thrown_away(m: Machine, f: Frame, statement: ir.ExprStmt, value: Value) -> None:
@@ -59,10 +64,16 @@ def _made_for_nobody(m: Machine, f: Frame, statement: ir.ExprStmt, node: ir.Call
 def _is_left_out(m: Machine, f: Frame, node: ir.Call) -> bool:
     """Record a call that compiled code does not make, as nobody reads the result. Answers whether it is one."""
     name = _library_name(m, f, node.func) if f.world.here & S else ""
-    if name not in lexicon().arrays.left_out:
+    if name not in lexicon().arrays.left_out or (name.endswith(_CHECK) and not _checks_traced(m, f, node)):
         return False
     m.emit(f, DroppedUpdate, node.at, None, Confidence.CERTAIN, what=name, left_out=True)
     return True
+
+
+def _checks_traced(m: Machine, f: Frame, node: ir.Call) -> bool:
+    """Whether a call checks what is only known when the program runs: all else it refuses while it is traced."""
+    given = [arg.value for arg in node.args[1:2] if not arg.star]
+    return any(traced_modes(evaluator.evaluate(m, f, value)) & S for value in given)
 
 
 def _is_only_run(m: Machine, f: Frame, statement: ir.Stmt) -> bool:
