@@ -9,6 +9,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Activation, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.questions import measuring
 
 Left = tuple[pending.Kept, layers.Writes]
 """What a call leaves in places that are older than it, and what it writes to variables of modules."""
@@ -68,14 +69,14 @@ class Leaks(Domain[Left]):
         layers.heard(f, library)
         if f.world.level and type(library.owner) is ExtInst:
             stores.drawn(self.m, f, library)
-            if stores.measures(library, library.owner) and not self._may_be_told():
+            if measuring.measures(library, library.owner) and not self._may_be_told():
                 stores.measured(self.m, f, library, library.owner)
         return None
 
     def _may_be_told(self) -> bool:
         """Whether a model may be told somewhere to keep no statistics."""
         if self._sets_modes is None:
-            self._sets_modes = stores.sets_modes(self.m)
+            self._sets_modes = measuring.sets_modes(self.m)
         return self._sets_modes
 
     def on_change(self, f: Frame, change: Change) -> None:

@@ -13,7 +13,7 @@ from jitlint.infer.changes import reached
 from jitlint.infer.events import HANDED, OUTER, REFUSED, Leak
 from jitlint.infer.grounds import weaken
 from jitlint.infer.lattice import parts
-from jitlint.infer.objects import MODE, is_cold, itself
+from jitlint.infer.objects import is_cold, itself
 from jitlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -215,28 +215,10 @@ def drawn(m: Machine, f: Frame, library: Library) -> None:
     )
 
 
-def measures(library: Library, layer: ExtInst) -> bool:
-    """Whether a layer runs that keeps statistics of what it is given, and was not told otherwise."""
-    runs = layer.dotted in lexicon().captures.measuring and library.dotted == f"{layer.dotted}.__call__"
-    return runs and not library.args.kw and MODE not in layer.attrs
-
-
 def measured(m: Machine, f: Frame, library: Library, layer: ExtInst) -> None:
     """Such a layer, which a module holds, changes: ``self.norm(x)``."""
     call = ir_walk.call_at(f.fn.parts if f.fn is not None else [], library.at)
     _changed_part(m, f, library.at, layer, call.func if call is not None else None)
-
-
-def sets_modes(m: Machine) -> bool:
-    """Whether anything in the program sets the mode of a model."""
-    words = lexicon().modes
-    setters = words.telling.union(dotted.rpartition(".")[2] for dotted in words.setting)
-    return any(
-        type(part) is ir.Attr and part.name in setters
-        for module in m.modules.values()
-        for nodes in module.code()
-        for part in nodes
-    )
 
 
 def _changed_part(m: Machine, f: Frame, at: int, part: ExtInst, node: ir.Node | None) -> None:

@@ -35,7 +35,8 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A parameter's copy is changed and not given back. what: the function of a library that has changed it."""
+    """A parameter's copy is changed and not given back. what: the function of a library that has changed it. place:
+    module and function of the origin, if it is not that of the frame."""
 
     frame: Frame
     at: int
@@ -43,6 +44,7 @@ class Change:
     name: str
     level: Confidence
     what: str = ""
+    place: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -78,8 +80,8 @@ def finish(m: Machine, copies: Copies) -> None:
         if any(_is_read(m, site, _argument(site, change)) for site in sites):
             f = change.frame
             m.emit(
-                f, Mutation, change.at, None, change.level, target="element", what=change.what, name=change.name,
-                lost=True,
+                f, Mutation, change.at, None, change.level, change.place, target="element", what=change.what,
+                name=change.name, lost=True,
             )  # fmt: skip
 
 

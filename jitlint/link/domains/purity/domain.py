@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Bound, Inst, Map, Py, Seq, Tree, Value, Xform
-from jitlint.link.domains.purity import copies, handlers, mutations, side_effects
+from jitlint.infer.values import Bound, ExtInst, Inst, Map, Py, Seq, Tree, Value, Xform
+from jitlint.link.domains.purity import copies, handlers, held, mutations, side_effects
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.domains.purity.environment import SETS, Environment
-from jitlint.link.engine.domain import Called, Change, Domain, Library, Store, Transformed
+from jitlint.link.engine.domain import Activation, Called, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import BOTH
@@ -30,6 +30,7 @@ class Purity(Domain[None]):
         super().__init__(m)
         self.copies = Copies()
         self.filled = mutations.Filled()
+        self.held = held.Held()
         self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
@@ -39,6 +40,9 @@ class Purity(Domain[None]):
             self.m.catalogue.effect(dotted) is not None
             or dotted in words.updating
             or dotted in words.reporting
+            or dotted.removesuffix(".__call__") in words.measuring
+            or dotted == held.DROPOUT
+            or dotted.startswith(tuple(words.streams))
         )
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
@@ -47,6 +51,8 @@ class Purity(Domain[None]):
             self.environment.is_set(library.args)
         if f.world.modes & BOTH and library.dotted in lexicon().captures.reporting:
             side_effects.chosen(self.m, f, library)
+        if f.world.floor and type(library.owner) is ExtInst:
+            self.held.used(self.m, self.copies, f, library)
         if f.world.floor and library.dotted in lexicon().captures.updating:
             mutations.updated(self.m, self.copies, f, library)
         elif f.world.floor:
@@ -57,7 +63,15 @@ class Purity(Domain[None]):
         """The outermost traced function gets copies of the dicts that are its arguments."""
         world = inner.world
         if world.floor and inner.fn is not None and f.scope.level < world.floor == world.level:
-            mutations.entered(self.copies, inner.fn, inner.scope.vars, _COPIES.of(f) or False)
+            copied = _COPIES.of(f) or False
+            mutations.entered(self.copies, inner.fn, inner.scope.vars, copied)
+            if copied:
+                self.held.entered(inner.fn, inner.scope.vars)
+
+    def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
+        """What a compiled function got as a copy is none in another."""
+        if self.held.parts and inner.fn is not None and _COPIES.of(f):
+            self.held.left(inner.fn)
 
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """Transforms of JAX itself do not hand back what becomes of an object."""
@@ -71,6 +85,7 @@ class Purity(Domain[None]):
             return
         kind, owner = store.kind, store.owner
         self.filled.put(f, store)
+        self.held.stored(self.copies, f, store)
         if kind in ("attribute", "element"):
             if isinstance(owner, (Inst, Seq, Map)):
                 what = str(store.key or "") if kind == "attribute" else ""
