@@ -172,7 +172,7 @@ is set."""
 @dataclass(frozen=True, slots=True)
 class Leak(Event):
     """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
-    lru_cache, cached_property, callback (it reads what is traced around it), static (a field of a result), variable (of a Linen module), `REFUSED`, `HANDED`, `OUTER` (no leaks: a library refuses
+    lru_cache, cached_property, callback (it reads what is traced around it), static (a field of a result), variable (of a Linen module), parameters (of its layers), `REFUSED`, `HANDED`, `OUTER` (no leaks: a library refuses
     what would be one); ``what`` names the place. used: the leaked value
     is read after the trace."""
 

@@ -109,6 +109,11 @@ def check(event: Leak) -> Report | None:
             f"the static field{named} of this result holds a traced value, which outlives the trace with it",
             "make it outside and pass it in, or with NumPy instead of `jnp`",
         )
+    if event.target == "parameters":
+        return Report(
+            f"the parameters of `{event.what}` are made in a trace that began inside the module, and outlive it",
+            "use the transform that `flax.linen` has for this, `nn.scan`, `nn.cond`, `nn.remat`, `nn.jit`, which hands them out",
+        )
     if event.target == "variable":
         return Report(
             "a variable of a Flax module gets a value of a trace that began inside the module, and outlives it",

@@ -24,6 +24,7 @@ from jitlint.link.engine.world import HOST
 from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, path_text
 from jitlint.link.values import paths
+from jitlint.link.values.library_objects import COPIES
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -225,10 +226,7 @@ def _check_order(m: Machine, f: Frame, at: int, parts: list[Value]) -> None:
 
 def _is_complete(value: Value | None) -> bool:
     """Whether it is an optimiser with a memory of the gradients and a learning rate."""
-    words = lexicon().contracts
-    return (
-        type(value) is ExtInst and value.dotted in words.complete and value.dotted in words.copies_parameters
-    )
+    return type(value) is ExtInst and value.dotted in lexicon().contracts.complete and COPIES in value.attrs
 
 
 def _check_rate(m: Machine, f: Frame, at: int, rate: Value | None) -> None:

@@ -16,6 +16,9 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _SPLIT: Final = ".split"
+_THROWS: Final = frozenset({"throw", "check_error"})
+"""What raises the errors that `checkify` has collected."""
+_LOOPS: Final = (ir.For, ir.While)
 _FORMS: Final = frozenset({"shape", "dtype", "ndim", "size"})
 
 
@@ -27,7 +30,10 @@ def is_only_asserted(code: Sequence[ir.Node], this: Use) -> bool:
     if call is not None and any(part is call for part in told):
         return True
     in_assertions = {part.at for part in told if type(part) is ir.Name}
-    read = [at for name, at in reads(code) if name in names]
+    begins = min(
+        [this.site[1], *(n.at for n in code if isinstance(n, _LOOPS) and any(p is call for p in below(n)))]
+    )
+    read = [at for name, at in reads(code) if name in names and at > begins]
     return bool(read) and in_assertions.issuperset(read)
 
 
@@ -91,8 +97,9 @@ def _numbers(node: ir.Node) -> list[ir.Node]:
 
 
 def asserts(node: ir.Node) -> bool:
-    """Whether a statement or a call asserts something."""
-    return type(node) is ir.Assert or (type(node) is ir.Call and last_name(node.func).startswith("assert"))
+    """Whether a statement or a call asserts something, or that there was no error."""
+    name = last_name(node.func) if type(node) is ir.Call else ""
+    return type(node) is ir.Assert or name.startswith("assert") or name in _THROWS
 
 
 def _asserts_leaves(f: Frame, node: ir.Node) -> bool:

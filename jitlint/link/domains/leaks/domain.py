@@ -62,6 +62,7 @@ class Leaks(Domain[Left]):
         return (
             dotted.startswith((layers.MODULE, *words.streams))
             or dotted.removesuffix(".__call__") in words.measuring
+            or dotted.removesuffix(".__call__") in lexicon().contracts.makes_parameters
         )
 
     def on_library(self, f: Frame, library: Library) -> Value | None:

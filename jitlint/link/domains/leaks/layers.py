@@ -2,8 +2,8 @@
 
 Flax keeps the variables of a module for whoever applies it, who is outside of every trace that a method of the module
 begins; its own transforms hand them in and out, those of JAX do not. What it does: follows such a write from the place where it is
-made to the method around the transform. What it does not: speak of parameters that are made there, or of ``sow``, which
-may be told to do nothing.
+made to the method around the transform; so it does with the parameters of a layer that is first called there. What it does not: speak of
+methods that ask whether they initialise, or of ``sow``, which may be told to do nothing.
 """
 
 from __future__ import annotations
@@ -12,31 +12,37 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import Leak
 from jitlint.infer.grounds import weaken
-from jitlint.infer.values import Arr, ExtInst, Inst, Tree, Value
+from jitlint.infer.values import TRUE, Arr, ExtInst, Inst, S, Tree, Value
 from jitlint.link.engine.domain import Library, Store, Transformed
 from jitlint.link.engine.events import confidence_of
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values.questions.ownership import deepest_tracer
+from jitlint.syntax import ir
 
 FLAX: Final = "flax."
 MODULE: Final = "flax.linen.Module."
 _VARIABLE: Final = "flax.linen.Variable"
 _RUNNING: Final = frozenset({f"{MODULE}apply", f"{MODULE}init", f"{MODULE}init_with_output"})
+_BEGUN: Final = "$called"
+"""Where a layer remembers that it was called, so that it has its parameters."""
+_INITIALISING: Final = frozenset({"is_initializing", "is_mutable_collection", "has_variable"})
 _MOST: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A tracer that a variable got. out: it has left its trace. The frame says where."""
+    """A tracer that a variable got. out: it has left its trace. The frame says where. what: the layer whose parameters are made."""
 
     frame: Frame
     at: int
     tracer: Arr | Tree
     confidence: Confidence
     out: bool = False
+    what: str = ""
 
 
 Writes = tuple[Write, ...]
@@ -61,6 +67,18 @@ def heard(f: Frame, library: Library) -> None:
         value = library.args.get(2, "value")
         if value is not None:
             _written(f, library.at, value)
+    elif type(library.owner) is ExtInst and library.dotted == f"{library.owner.dotted}.__call__":
+        _runs(f, library.at, library.owner)
+
+
+def _runs(f: Frame, at: int, layer: ExtInst) -> None:
+    """A layer is called, and makes its parameters if it never was before."""
+    if layer.dotted not in lexicon().contracts.makes_parameters or _BEGUN in layer.attrs:
+        return
+    layer.attrs[_BEGUN] = TRUE
+    if f.world.base and not f.world.excused and not f.world.looks:
+        made = Arr(S, "float", None, "the parameters", f.world.base)
+        _keep(f, (Write(f, at, made, weaken(f.confidence, 1), what=layer.dotted),))
 
 
 def transformed(t: Transformed) -> None:
@@ -99,11 +117,18 @@ def passed_on(m: Machine, f: Frame, at: int, writes: Writes) -> None:
     moved = [replace(one, out=True) if one.tracer.level > level else one for one in writes]
     method = type(f.recv) is Inst and f.recv.cls.role == "linen"
     for one in moved if method else ():
-        if one.out:
+        if one.out and not (one.what and _asks(f)):
             inner = one.frame
             before, inner.confidence = inner.confidence, one.confidence
-            m.emit(inner, Leak, one.at, one.tracer, target="variable", used=True)
+            target = "parameters" if one.what else "variable"
+            m.emit(inner, Leak, one.at, one.tracer, target=target, what=one.what, used=True)
             inner.confidence = before
     rest = tuple([one for one in moved if not (method and one.out)])
     if rest:
         _keep(f, rest)
+
+
+def _asks(f: Frame) -> bool:
+    """Whether a method asks whether the module is being initialised, and then does something else."""
+    parts = f.fn.parts if f.fn is not None else []
+    return any(type(part) is ir.Attr and part.name in _INITIALISING for part in parts)

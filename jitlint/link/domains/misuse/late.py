@@ -69,15 +69,9 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
 
 def _sets_once(f: Frame, name: str) -> bool:
     """Whether a module sets a variable at one place: where it does so at two, the second may give back what was there."""
-    targets = [
-        target
-        for nodes in f.module.code()
-        for part in nodes
-        if type(part) is ir.Assign
-        for target in part.targets
-        if type(target) is ir.Sub and type(target.index) is ir.Const
-    ]
-    return sum(target.index.value == name for target in targets) < 2
+    parts = [part for nodes in f.module.code() for part in nodes if type(part) is ir.Assign]
+    places = [target.index for part in parts for target in part.targets if type(target) is ir.Sub]
+    return sum(type(place) is ir.Const and place.value == name for place in places) < 2
 
 
 def asked(m: Machine, f: Frame, library: Library) -> None:

@@ -60,9 +60,10 @@ class Held:
     def used(self, m: Machine, copies: Copies, f: Frame, library: Library) -> None:
         """A layer, or a stream of keys, is called."""
         owner = library.owner
-        if id(owner) in self.parts and type(owner) is ExtInst and _changes(library, owner):
-            if not self._may_be_told(m):
-                self._changed(copies, f, owner, owner.dotted)
+        if id(owner) not in self.parts or type(owner) is not ExtInst:
+            return
+        if _changes(library, owner) and not self._may_be_told(m):
+            self._changed(copies, f, owner, owner.dotted)
 
     def stored(self, copies: Copies, f: Frame, store: Store) -> None:
         """A variable of the library gets another value."""
