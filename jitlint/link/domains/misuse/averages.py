@@ -17,8 +17,9 @@ from jitlint.infer.program import FuncInfo
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables import naming
+from jitlint.link.tables import bound_once, naming
 from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values.questions.collecting import STATISTICS
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -45,7 +46,7 @@ def check(m: Machine) -> None:
 
 
 def _keeps_one(fn: FuncInfo, calls: Sequence[ir.Node]) -> bool:
-    dropped = {call.at for call in _dropped(fn)}
+    dropped = {call.at for call in (*_dropped(fn), *_dropped_beside_the_loss(fn))}
     return any(call.at not in dropped for call in calls)
 
 
@@ -70,6 +71,53 @@ def _dropped(fn: FuncInfo) -> Iterator[ir.Call]:
             second = target.elts[1]
             if type(node.value) is ir.Call and type(second) is ir.Name and second.id.startswith("_"):
                 yield node.value
+
+
+def _dropped_beside_the_loss(fn: FuncInfo) -> Iterator[ir.Call]:
+    """The calls of which the second result is given beside the loss, ``has_aux=True``, to a function around that does not keep it."""
+    result = only_returned(fn.parts)
+    around = next(
+        (one for one in fn.module.functions if fn.qualname == f"{one.qualname}.<locals>.{fn.name}"), None
+    )
+    if type(result) is not ir.Tuple or len(result.elts) != 2 or around is None:
+        return
+    beside = {part.id for part in below(result.elts[1]) if type(part) is ir.Name}
+    taken = [part for part in around.parts if _derives(around, part, fn.name)]
+    if not taken or not all(_drops(around, part) for part in taken):
+        return
+    for node in fn.parts:
+        target = node.targets[0] if type(node) is ir.Assign and len(node.targets) == 1 else None
+        if type(node) is ir.Assign and type(target) is ir.Tuple and len(target.elts) == 2:
+            second = target.elts[1]
+            if type(node.value) is ir.Call and type(second) is ir.Name and second.id in beside:
+                yield node.value
+
+
+def _derives(around: FuncInfo, node: ir.Node, name: str) -> bool:
+    """Whether an assignment binds what the derivative of a function gives."""
+    made = (
+        bound_once.written(around, node.value.func)
+        if type(node) is ir.Assign and type(node.value) is ir.Call
+        else None
+    )
+    first = made.args[0].value if type(made) is ir.Call and made.args else None
+    return (
+        type(made) is ir.Call
+        and "grad" in last_name(made.func)
+        and type(first) is ir.Name
+        and first.id == name
+    )
+
+
+def _drops(around: FuncInfo, node: ir.Node) -> bool:
+    """Whether what is given beside the loss gets a name that nothing reads: ``(loss, _), grads`` or ``grads, _``."""
+    target = node.targets[0] if type(node) is ir.Assign else None
+    parts = target.elts if type(target) is ir.Tuple and len(target.elts) == 2 else []
+    inner = next((part.elts for part in parts[:1] if type(part) is ir.Tuple), parts)
+    beside = inner[1] if len(inner) == 2 else None
+    return type(beside) is ir.Name and (
+        beside.id.startswith("_") or not bound_once.is_read(around, beside.id)
+    )
 
 
 def _learns(fn: FuncInfo) -> bool:
