@@ -217,6 +217,14 @@ class ConstantKey(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UnstableSeed(Event):
+    """A key is made of what is another number in each process. api: what makes it; of: the function that gives the number."""
+
+    api: str = "jax.random.key"
+    of: str = "hash"
+
+
+@dataclass(frozen=True, slots=True)
 class JitCreation(Event):
     """A compiled function is made again and again. repeated: loop (at every turn), call (at every call of the function
     that makes it), object (for each of those that a loop makes). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
