@@ -217,6 +217,14 @@ class ConstantKey(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UnevenGrouping(Event):
+    """An operator that is to be associative gives two results for three elements. counterexample: which, in words."""
+
+    api: str = ""
+    counterexample: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class UnstableSeed(Event):
     """A key is made of what is another number in each process. api: what makes it; of: the function that gives the number."""
 
@@ -435,6 +443,8 @@ AnyEvent = Union[
     Effect,
     KeyReuse,
     ConstantKey,
+    UnevenGrouping,
+    UnstableSeed,
     OddOptimiser,
     JitCreation,
     VaryingArgument,

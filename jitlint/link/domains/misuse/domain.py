@@ -12,6 +12,7 @@ from jitlint.link.domains.misuse import (
     dtypes,
     far,
     frozen,
+    groupings,
     growing,
     idioms,
     kind_checks,
@@ -64,7 +65,7 @@ class Misuse(Domain[None]):
             or dotted.removesuffix(".__call__") in words.contracts.axis_layers
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
-            or dotted == prints.PRINT
+            or dotted in (prints.PRINT, groupings.SCAN)
             or dotted in late.SETTERS
             or dotted in (late.SWITCH, late.INITIALIZE, late_bound.SWITCH)
             or dotted in words.gradients.logarithms
@@ -93,6 +94,8 @@ class Misuse(Domain[None]):
             scores.heard(self.m, f, library)
         elif library.dotted == prints.PRINT:
             prints.heard(self.m, f, library)
+        elif library.dotted == groupings.SCAN:
+            groupings.heard(self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:
