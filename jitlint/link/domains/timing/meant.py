@@ -43,7 +43,26 @@ def _is_said(parts: Sequence[ir.Node], at: int) -> bool:
     about = [stands, *(n for n in after if any(_takes_from(part, ends) for part in below(n)))]
     if any(_tells(text) for n in about for text in (*_names(n), *_texts(n))):
         return True
-    return any(map(_waits, after[:1])) and any(_takes_from(n, set(), ends) for n in parts)
+    if not any(map(_waits, after[:1])):
+        return False
+    starts = _starts(stands)
+    whole = {
+        name for n in _later(statements, stands) if not starts.isdisjoint(_starts(n)) for name in _bound(n)
+    }
+    return any(_takes_from(n, set(), ends) or _is_share(n, ends, whole) for n in parts)
+
+
+def _is_share(node: object, ends: set[str], whole: set[str]) -> bool:
+    """Whether an expression is the share that one time has in another."""
+    if type(node) is not ir.BinOp or node.op != "/":
+        return False
+    return last_name(node.left) in ends and last_name(node.right) in whole
+
+
+def _starts(node: ir.Node) -> set[str]:
+    """The variables that a statement takes off: the readings since which it tells the time."""
+    parts = (part for part in below(node) if type(part) is ir.BinOp and part.op == "-")
+    return {part.right.id for part in parts if type(part.right) is ir.Name}
 
 
 def _later(statements: Sequence[ir.Node], stands: ir.Node) -> Iterator[ir.Node]:
