@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Func, Mod, Py, Seq, Value, alternatives
-from jitlint.link.domains.compilation import formulas, gathered
+from jitlint.link.domains.compilation import formulas, gathered, tokens
 from jitlint.link.domains.compilation.formulas import FEW
 from jitlint.link.domains.compilation.renewed import renewals, takes_in
 from jitlint.link.engine import scopes
@@ -155,7 +155,7 @@ class Variation:
             values = self.table.bound.get(name, ()) if self.called else ()
             return self.scalar(values[0], depth - 1) if len(values) == 1 else ""
         for loop in self.loops:
-            found = self._target(loop, name)
+            found = self.target(loop, name)
             if found is not None:
                 return found
         if name in self._busy:
@@ -205,7 +205,7 @@ class Variation:
         out = [value for value in values if value is not None and self.table.stands_in(value, self.loops)]
         return [*out, None] if self.table.otherwise_bound_in(name, self.loops) else out
 
-    def _target(self, loop: ir.Node | None, name: str) -> str | None:
+    def target(self, loop: ir.Node | None, name: str) -> str | None:
         """How the target of a loop changes, None when the name is none of its targets."""
         parts = [(p.target, p.iter) for p in loop.fors] if type(loop) is ir.Comp else []
         if type(loop) is ir.For:
@@ -320,10 +320,9 @@ class Variation:
         if node.kind not in ("list", "set", "dict") or len(node.fors) != 1:
             return ""
         part = node.fors[0].iter
-        varies = self._varying_range(part, depth) or self.shape(part, depth - 1)
-        return "a list whose length changes" if varies else ""
+        return tokens.counted(self, part, depth) or self.shape(part, depth - 1)
 
-    def _varying_range(self, node: ir.Node, depth: int) -> bool:
+    def varying_range(self, node: ir.Node, depth: int) -> bool:
         ranges = ("builtins.range", "numpy.arange", "jax.numpy.arange")
         if type(node) is not ir.Call or not node.args or self.dotted(node.func) not in ranges:
             return False
@@ -338,7 +337,7 @@ class Variation:
         if name in self._busy:
             return ""
         values = self._inside(name) if name in self.assigned else []
-        older = all(self._target(loop, name) is None for loop in self.loops)
+        older = all(self.target(loop, name) is None for loop in self.loops)
         if not values:
             return self._made_before(name, older, depth)
         if None in values:
@@ -412,7 +411,7 @@ class Variation:
             if self._extent(index.lo, index.hi, depth) or (index.step and self.scalar(index.step, depth - 1)):
                 return "a slice whose length changes"
             fixed = fixed or index.hi is not None or _negative(index.lo)
-        if fixed or type(indices[0]) is not ir.Slice:
+        if fixed or not (type(indices[0]) is ir.Slice or tokens.is_new_axis(indices[0])):
             return ""
         return self.shape(node.obj, depth - 1)
 
@@ -452,18 +451,18 @@ class Variation:
         api = self.dotted(node.func)
         name = api.rpartition(".")[2]
         if api in ("builtins.list", "builtins.tuple", "jax.device_put") and args:
-            return self.shape(args[0], depth - 1)
+            return self.shape(args[0], depth - 1) or tokens.counted(self, args[0], depth)
         if api.startswith("jax.random.") and name not in ("split", "key", "PRNGKey", "fold_in"):
             wanted = formulas.argument(node, args, 1, "shape")
             return self._wanted(wanted, depth) if type(wanted) is ir.Tuple else ""
         if api.startswith(("jax.numpy.", "numpy.")):
             return self._made_by_numpy(node, name, args, depth)
-        return ""
+        return tokens.shape(self, node, depth)
 
     def _made_by_numpy(self, node: ir.Call, name: str, args: Sequence[ir.Node], depth: int) -> str:
         compilation = lexicon().compilation
         if name == "arange":
-            return "a length that changes" if self._varying_range(node, depth) else ""
+            return "a length that changes" if self.varying_range(node, depth) else ""
         if name in compilation.makers:
             place, keyword = compilation.makers[name]
             return self._wanted(formulas.argument(node, args, int(place), keyword), depth)
