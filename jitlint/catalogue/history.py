@@ -157,6 +157,11 @@ class View:
         return None
 
     @property
+    def oldest(self) -> str:
+        """The first release that was looked at."""
+        return self._history.releases[0]
+
+    @property
     def is_measured(self) -> bool:
         """Whether this version is no newer than those that were looked at."""
         return self._now <= self._releases[-1]

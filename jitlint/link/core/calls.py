@@ -45,6 +45,7 @@ from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods, numpy_calls
 from jitlint.link.models.jax import arity, mapping, xforms
 from jitlint.link.models.python import dispatch
+from jitlint.link.tables import mocks
 from jitlint.link.values import boxes, classes, keys, parameters
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.taking import cannot_bind, with_bound
@@ -114,6 +115,8 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
     """Call any value."""
     t = type(callee)
     c: Any = callee
+    if f.world.mocked and mocks.is_one(f.world.mocked, callee):
+        return UNKNOWN
     if t is Func:
         return call_function(m, f, at, c, args)
     if t is Ext:
@@ -184,10 +187,11 @@ def _takers(callees: tuple[Value, ...], args: Args) -> tuple[Value, ...]:
 
 
 def _takes(callee: Value, args: Args) -> bool:
-    inner = callee.target if type(callee) is Xform and arity.hands_on(callee) else callee
-    if type(inner) is Func and cannot_bind(inner, args, as_written=True):
-        return False
-    return type(callee) is not Xform or not (mapping.entries(callee, args) or arity.leaves_out(callee, args))
+    if type(callee) is Func:
+        return not cannot_bind(callee, args, as_written=True)
+    if type(callee) is not Xform or mapping.entries(callee, args) or arity.leaves_out(callee, args):
+        return type(callee) is not Xform
+    return not arity.hands_on(callee) or _takes(callee.target, args)
 
 
 def _call_instance(m: Machine, f: Frame, at: int, callee: Inst | Tup, args: Args) -> Value:

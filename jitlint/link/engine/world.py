@@ -32,7 +32,8 @@ class World:
     what the code would do, as `jax.eval_shape` does: nothing is computed. pushed: the level right inside the innermost
     derivative, if that goes forwards only, else 0. sheltered: a handler around, of a caller perhaps, is there for what does not fit.
     axes: the names of axes that the maps around bind, None if some of these are not known. spread: the axes of a mesh of
-    which it is followed what differs over them, by the places of their bits.
+    which it is followed what differs over them, by the places of their bits. mocked: the names of functions and classes that a test
+    has put something else in the place of.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class World:
         "key",
         "level",
         "looks",
+        "mocked",
         "modes",
         "pushed",
         "sheltered",
@@ -69,6 +71,7 @@ class World:
         sheltered: bool = False,
         axes: frozenset[str] | None = frozenset(),
         spread: tuple[str, ...] = (),
+        mocked: frozenset[str] = frozenset(),
     ) -> None:
         self.here = here
         self.level = level
@@ -84,8 +87,9 @@ class World:
         self.sheltered = sheltered
         self.axes = axes
         self.spread = spread
+        self.mocked = mocked
         self.key = (
-            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered, axes, spread
+            here, level, excused, eager_jit, modes, base, floor, expected, kernel, looks, pushed, sheltered, mocked, axes, spread
         )  # fmt: skip
 
     def inside(
@@ -119,6 +123,7 @@ class World:
             self.sheltered,
             None if kernel else self.axes,  # it has axes of its own, named after its grid
             () if kernel else self.spread,
+            self.mocked,
         )
 
     def mapped(self, axes: frozenset[str] | None, spread: tuple[str, ...] | None = None) -> World:
@@ -137,6 +142,7 @@ class World:
         expected: bool | None = None,
         marks: int = 0,
         sheltered: bool | None = None,
+        mocked: frozenset[str] | None = None,
     ) -> World:
         """This world with some of its properties changed."""
         return World(
@@ -154,6 +160,7 @@ class World:
             self.sheltered if sheltered is None else sheltered,
             self.axes,
             self.spread,
+            self.mocked if mocked is None else mocked,
         )
 
 

@@ -41,6 +41,7 @@ from jitlint.link.engine.world import World
 from jitlint.link.models.jax import xforms
 from jitlint.link.roots import closures, grounding
 from jitlint.link.roots.test_runner import TestRunner
+from jitlint.link.tables import mocks
 from jitlint.link.values import classes, parameters, pytrees
 from jitlint.link.values.library_objects import VARIABLE
 from jitlint.link.values.questions.kinds import find_method, mro
@@ -87,12 +88,26 @@ def _run_test(m: Machine, runner: TestRunner, frame: Frame, func: Func, bound: d
     """Run a function of a test file as the test runner does: once for each row of its parameters."""
     if runner.leaves_out(func):
         frame.world = frame.world.but(excused=True)
+    mocked = _mocked(func.fn)
+    if mocked:
+        frame.world = frame.world.but(mocked=mocked)
     runner.prepare(func, next(iter(bound.values()), UNKNOWN))
     for row in runner.rows(frame, func) or [{}]:
         evaluator.activate(
             m, frame, func.fn.node.at, func, {**bound, **{k: row[k] for k in row if k in bound}}
         )
     return UNKNOWN
+
+
+def _mocked(fn: FuncInfo) -> frozenset[str]:
+    """What a test puts something else in the place of: itself, its class, or what prepares all tests of the class."""
+    code: list[ir.Node] = [*fn.node.decorators, *fn.body]
+    owner = fn.qualname.rpartition(".")[0]
+    for part in fn.module.tree.body if owner else ():
+        if type(part) is ir.ClassDef and part.qualname == owner:
+            code += part.decorators
+    code += [node for one in fn.module.functions if one.qualname == f"{owner}.setUp" for node in one.body]
+    return mocks.replaced(code)
 
 
 def _bind_receiver(m: Machine, func: Func, bound: dict[str, Value]) -> None:

@@ -1,4 +1,4 @@
-"""JIT526: a name that no release of JAX has (layer: ``rules``)."""
+"""JIT526: a name that no measured release of JAX has (layer: ``rules``)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check(event: ApiMisuse) -> Report | None:
         return None
     module = event.api.rpartition(".")[0]
     return Report(
-        f"`{module}` has no `{event.api.rpartition('.')[2]}`, in no release of JAX",
+        f"`{module}` has no `{event.api.rpartition('.')[2]}`, in no release since JAX {event.since}",
         f"do you mean `{module}.{event.cure}`?" if event.cure else "look up what there is",
         subject=f"`{event.api}`",
     )

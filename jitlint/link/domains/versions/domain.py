@@ -154,7 +154,11 @@ class Versions(Domain[None]):
         if dotted not in self.m.replaced and is_spelled(self.m.modules[module], at, dotted):
             place = Place(module, at, "", (), "eager", Confidence.CERTAIN)
             event = ApiMisuse(
-                place, api=dotted, problem="unknown-name", cure=self.m.catalogue.view.like(dotted)
+                place,
+                api=dotted,
+                problem="unknown-name",
+                cure=self.m.catalogue.view.like(dotted),
+                since=self.m.catalogue.view.oldest,
             )
             self.m.sink.add((ApiMisuse, module, at, "unknown-name"), event)
 
