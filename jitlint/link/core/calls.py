@@ -43,7 +43,8 @@ from jitlint.link.engine.frame import BY_CHOICE, Args, Frame
 from jitlint.link.engine.machine import Machine, Memo
 from jitlint.link.models import registry as libraries
 from jitlint.link.models.arrays import binding, methods, numpy_calls
-from jitlint.link.models.jax import arity, mapping, xforms
+from jitlint.link.models.jax import arity, xforms
+from jitlint.link.models.jax.takers import takers
 from jitlint.link.models.python import dispatch
 from jitlint.link.tables import mocks
 from jitlint.link.values import boxes, classes, keys, parameters
@@ -171,7 +172,7 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
     twins = {alt.dotted.removeprefix("jax.") for alt in callee.alts if type(alt) is Ext}
     if xforms.wrapped_in_turns(callee.alts):
         args = xforms.without_ranks(args)
-    for alt in keys.exclusive(f, _takers(callee.alts, args) if several else callee.alts):
+    for alt in keys.exclusive(f, takers(callee.alts, args) if several else callee.alts):
         # Who chooses between NumPy and its twin takes NumPy for what is not traced.
         host = type(alt) is Ext and alt.dotted in twins and len(twins) < len(callee.alts)
         f.confidence = weaken(sure, 1) if host else sure
@@ -179,19 +180,6 @@ def _call_each(m: Machine, f: Frame, at: int, callee: Union, args: Args) -> Valu
         out = value if out is None else join(out, value)
     f.confidence, f.entry, f.dispatched = confidence, entry, dispatched
     return out if out is not None else UNKNOWN
-
-
-def _takers(callees: tuple[Value, ...], args: Args) -> tuple[Value, ...]:
-    """Those that may be called like that: who calls one of several has chosen it by the same conditions."""
-    return tuple([callee for callee in callees if _takes(callee, args)]) or callees
-
-
-def _takes(callee: Value, args: Args) -> bool:
-    if type(callee) is Func:
-        return not cannot_bind(callee, args, as_written=True)
-    if type(callee) is not Xform or mapping.entries(callee, args) or arity.leaves_out(callee, args):
-        return type(callee) is not Xform
-    return not arity.hands_on(callee) or _takes(callee.target, args)
 
 
 def _call_instance(m: Machine, f: Frame, at: int, callee: Inst | Tup, args: Args) -> Value:
