@@ -86,7 +86,7 @@ class View:
         return None if story is None else self._state(story, self._now)
 
     def is_nowhere(self, dotted: str) -> bool:
-        """Whether a module of which all names are listed has one in no measured release."""
+        """Whether a module of which all names are listed has one in no measured release. Older ones may have had it, which a project may ask for."""
         module, _, name = dotted.rpartition(".")
         listed = self._history.listed.get(module)
         if listed is None or name in listed or name.startswith("_") or not self.is_measured:
@@ -163,8 +163,8 @@ class View:
 
     @property
     def is_measured(self) -> bool:
-        """Whether this version is no newer than those that were looked at."""
-        return self._now <= self._releases[-1]
+        """Whether this version is none that is newer, or older, than those that were looked at."""
+        return self._releases[0] <= self._now <= self._releases[-1]
 
     def mentions(self, function: str, argument: str) -> bool:
         """Whether some release has an argument by name of a function, and not all."""

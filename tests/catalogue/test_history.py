@@ -216,6 +216,7 @@ def test_it_is_known_where_a_name_is_that_not_all_releases_have() -> None:
         ("jax.random.normal", "", False),
         ("jax.random._normal", "", False),
         ("jax.random.norml", "0.8.0", False),  # newer than what was measured
+        ("jax.random.norml", "0.4.13", False),  # older
         ("jax.other.norml", "", False),  # nobody has asked this module
         ("jax.new", "", False),
         ("jax.known", "", False),
