@@ -63,6 +63,21 @@ def counted(around: Variation, node: ir.Expr, depth: int) -> str:
     return "a list whose length changes" if changes else ""
 
 
+def fills_up(node: ir.Node) -> bool:
+    """Whether a list gets as many elements as are missing, ``ids + [0] * (length - len(ids))``."""
+    if type(node) is not ir.BinOp or node.op != "+":
+        return False
+    return any(_is_repeated(side) or fills_up(side) for side in (node.left, node.right))
+
+
+def _is_repeated(node: ir.Node) -> bool:
+    """Whether an expression is a list that is repeated so often as a number says that is not written down."""
+    if type(node) is not ir.BinOp or node.op != "*":
+        return False
+    sides = (node.left, node.right)
+    return any(type(side) is ir.List for side in sides) and not any(type(side) is ir.Const for side in sides)
+
+
 def is_new_axis(node: ir.Node) -> bool:
     """Whether an index adds an axis, ``ids[None]``."""
     if type(node) is ir.Const:

@@ -306,6 +306,8 @@ class Variation:
     def _combined_shape(self, node: ir.BinOp, depth: int) -> str:
         if node.op == "*" and type(node.left) is ir.List and self.scalar(node.right, depth - 1):
             return "a list whose length changes"
+        if tokens.fills_up(node):
+            return ""
         return self.shape(node.left, depth - 1) or self.shape(node.right, depth - 1)
 
     def _first_shape(self, parts: Sequence[ir.Node], depth: int) -> str:
