@@ -1,8 +1,7 @@
 """What the interpreter tells the rules: typed observations of code that hurts under a trace (layer: ``infer``).
 
-An event is only recorded when its value is traced in a mode that the operation cannot stand, so a rule
-normally has nothing left to decide but the words. Every event names its place (module and origin number),
-its function, and the witness: the calls from the transform down to it.
+An event is only recorded when its value is traced in a mode that the operation cannot stand, so a rule normally has nothing left to
+decide but the words. Every event names its place (module and origin number), its function, and the witness: the calls down to it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,9 @@ from jitlint.infer.number_events import PaddingIndex as PaddingIndex
 from jitlint.infer.number_events import PathText as PathText
 from jitlint.infer.number_events import StalledAverage as StalledAverage
 from jitlint.infer.number_events import TwiceNormalised as TwiceNormalised
+from jitlint.infer.number_events import UnevenGrouping as UnevenGrouping
 from jitlint.infer.number_events import UnstableLog as UnstableLog
+from jitlint.infer.number_events import UnstableSeed as UnstableSeed
 from jitlint.infer.number_events import WideDtype as WideDtype
 from jitlint.infer.number_events import WidenedArray as WidenedArray
 from jitlint.infer.places import Event, Step
@@ -217,22 +218,6 @@ class ConstantKey(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class UnevenGrouping(Event):
-    """An operator that is to be associative gives two results for three elements. counterexample: which, in words."""
-
-    api: str = ""
-    counterexample: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class UnstableSeed(Event):
-    """A key is made of what is another number in each process. api: what makes it; of: the function that gives the number."""
-
-    api: str = "jax.random.key"
-    of: str = "hash"
-
-
-@dataclass(frozen=True, slots=True)
 class JitCreation(Event):
     """A compiled function is made again and again. repeated: loop (at every turn), call (at every call of the function
     that makes it), object (for each of those that a loop makes). retraces: it is made of a new object each time, so nothing compiled before is found again. what:
@@ -340,9 +325,8 @@ class SilentAnswer(Event):
 
 @dataclass(frozen=True, slots=True)
 class LateVariable(Event):
-    """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable,
-    or the option. made: such an array. default: of this parameter, where a module asks JAX for its devices (``name``) while it is imported.
-    first: what has started the devices, which have read the variable then."""
+    """A variable of the environment is set that JAX has read already, or an option when arrays are there. name: of the variable, or the option. made: such an array.
+    default: of this parameter, where a module asks JAX for its devices (``name``) while it is imported. first: what has started the devices."""
 
     name: str = ""
     made: str = ""

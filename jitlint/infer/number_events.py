@@ -105,3 +105,19 @@ class OutOfBounds(Event):
     grows: bool = False
     beyond: int = 0
     largest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnevenGrouping(Event):
+    """An operator that is to be associative gives two results for three elements. counterexample: which, in words."""
+
+    api: str = ""
+    counterexample: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnstableSeed(Event):
+    """A key is made of what is another number in each process. api: what makes it; of: the function that gives the number."""
+
+    api: str = "jax.random.key"
+    of: str = "hash"

@@ -134,13 +134,21 @@ def call(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
         return call(m, f, at, c.func, with_bound(c, args))
     if t is Union:
         return _call_each(m, f, at, c, args)
-    if t is Inst or (t is Tup and c.cls is not None):
+    if _is_object(callee):
         return _call_instance(m, f, at, c, args)
     if t is ExtInst:
         return libraries.call_instance(m, f, at, c, args)
     if t is Descr:
         return call(m, f, at, c.func, args)
-    if t in _NO_FUNCTIONS:
+    return _call_unknown(m, f, at, callee, args)
+
+
+def _is_object(value: Value) -> bool:
+    return type(value) is Inst or (type(value) is Tup and value.cls is not None)
+
+
+def _call_unknown(m: Machine, f: Frame, at: int, callee: Value, args: Args) -> Value:
+    if type(callee) in _NO_FUNCTIONS:
         binding.attribute_called(m, f, at)
     m.domains.on_unknown(f, args)
     return UNKNOWN

@@ -71,10 +71,7 @@ def check_keys(m: Machine, f: Frame, at: int, op: str, operands: Sequence[Value]
     """Record a PRNG key that something is to be computed with. Answers whether it is refused: which of two equal keys comes first,
     or what their sum is, nobody knows."""
     key = next((value for value in operands if is_typed_key(m, value)), None)
-    numbers = (
-        type(value) is Py and value.kind in _NUMBERS for value in operands
-    )  # a tracer is refused as well
-    if key is None or not all(is_array(value) or number for value, number in zip(operands, numbers)):
+    if key is None or not all(is_array(v) or (type(v) is Py and v.kind in _NUMBERS) for v in operands):
         return False
     return report(m, f, at, op, "key-operand", "", key)
 

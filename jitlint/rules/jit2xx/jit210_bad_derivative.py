@@ -155,6 +155,11 @@ def _of_another_form(event: TransformMisuse, api: str) -> Report | None:
             f"{api} has no derivative rule, and `{event.detail}` makes a function that cannot be called without one",
             f"give it one with {method}: {form}",
         )
+    return _of_rule(event, api) if event.problem.startswith("rule-") else None
+
+
+def _of_rule(event: TransformMisuse, api: str) -> Report | None:
+    """Of a rule that gives, or takes, something else than it has to."""
     if event.problem == "rule-result":
         what, _, count = event.detail.partition(" for ")
         name, form = _RULES[event.parameter]

@@ -29,14 +29,25 @@ _AXES: Final = frozenset({"newaxis"})
 
 def shape(around: Variation, node: ir.Call, depth: int) -> str:
     """How the length of what a call makes of a text changes from turn to turn; "" if it does not, as far as known."""
-    func, args = node.func, [arg.value for arg in node.args if arg.name is None and not arg.star]
-    if type(func) is not ir.Attr or depth <= 0 or _looks_at_lengths(around):
+    func = node.func
+    if type(func) is not ir.Attr or depth <= 0:
         return ""
-    if func.name == _WORDS:
-        return _HOW if not node.args and _is_of_turn(around, func.obj) and not _are_numbers(around) else ""
+    found = (
+        _is_split(around, func) if func.name == _WORDS and not node.args else _is_encoded(around, func, node)
+    )
+    return _HOW if found and not _looks_at_lengths(around) else ""
+
+
+def _is_split(around: Variation, func: ir.Attr) -> bool:
+    """Whether the words of a text are taken apart, which are no numbers."""
+    return _is_of_turn(around, func.obj) and not _are_numbers(around)
+
+
+def _is_encoded(around: Variation, func: ir.Attr, node: ir.Call) -> bool:
+    """Whether a tokenizer gets a text, and is not told how many tokens are wanted."""
+    texts = [arg.value for arg in node.args if arg.name is None and not arg.star]
     told = any(arg.name in _TOLD or arg.star for arg in node.args)
-    encodes = func.name in _ENCODING and bool(args) and not told
-    return _HOW if encodes and _is_of_turn(around, args[0]) else ""
+    return func.name in _ENCODING and bool(texts) and not told and _is_of_turn(around, texts[0])
 
 
 def is_text(around: Variation, node: ir.Node | None) -> bool:

@@ -30,11 +30,17 @@ def is_only_asserted(code: Sequence[ir.Node], this: Use) -> bool:
     if call is not None and any(part is call for part in told):
         return True
     in_assertions = {part.at for part in told if type(part) is ir.Name}
-    begins = min(
-        [this.site[1], *(n.at for n in code if isinstance(n, _LOOPS) and any(p is call for p in below(n)))]
-    )
+    begins = _begins(code, call, this.site[1])
     read = [at for name, at in reads(code) if name in names and at > begins]
     return bool(read) and in_assertions.issuperset(read)
+
+
+def _begins(code: Sequence[ir.Node], call: ir.Call | None, at: int) -> int:
+    """Where what a call gives may be read first: behind it, or where the loop around it begins."""
+    around = (
+        node.at for node in code if isinstance(node, _LOOPS) and any(part is call for part in below(node))
+    )
+    return min((at, *around))
 
 
 def meet(f: Frame, code: Sequence[ir.Node], this: Use, found: Use) -> bool:

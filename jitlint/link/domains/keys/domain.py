@@ -17,6 +17,7 @@ from jitlint.link.domains.keys import (
     met,
     parameters,
     stored,
+    unstable,
     uses,
 )
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger, Runs
@@ -153,6 +154,7 @@ class Keys(Domain[calls.Summary]):
         dotted, owner = library.dotted, library.owner
         if owner is None:
             if dotted.startswith(RANDOM) and self.m.catalogue.function(dotted) is not None:
+                unstable.check(self.m, f, library.at, dotted)
                 return uses.random_call(self.ledger, f, library.at, dotted, library.args, library.result)
             if copies.makes(dotted):
                 return copies.made(self.ledger, f, library.at, dotted, library.args, library.result)

@@ -12,9 +12,9 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import UnstableSeed
 from jitlint.infer.values import Py, Seq, Tup, Value
-from jitlint.link.domains.keys.ledger import Ledger
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import bound_once
 from jitlint.link.values import paths
 from jitlint.syntax import ir
@@ -22,19 +22,25 @@ from jitlint.syntax.children import below
 
 _HASH: Final = "builtins.hash"
 _PLACE: Final = "builtins.id"
+_NUMBERS: Final = {"jax.random.key": 0, "jax.random.PRNGKey": 0, "jax.random.fold_in": 1}
+"""Which argument is a number."""
 _TEXTS: Final = ("str", "bytes")
 
 
-def check(k: Ledger, f: Frame, at: int, api: str, place: int) -> None:
-    """A key is made. place: the position of the argument that is a number."""
-    call = k.m.texts.table(f).calls.get(at)
-    given = [arg.value for arg in call.args if arg.name is None] if call is not None else []
-    number = bound_once.written(f.fn, given[place]) if place < len(given) else None
-    for part in below([number]) if number is not None and not f.module.is_test else ():
-        if type(part) is ir.Call and len(part.args) == 1 and type(part.func) is ir.Name:
-            of = paths.dotted(k.m, f, part.func)
-            if of == _PLACE or (of == _HASH and _has_text(evaluator.evaluate(k.m, f, part.args[0].value))):
-                k.m.emit(f, UnstableSeed, at, None, Confidence.LIKELY, api=api, of=part.func.id)
+def check(m: Machine, f: Frame, at: int, api: str) -> None:
+    """A key is made of a number, or a number is folded into one."""
+    place = _NUMBERS.get(api)
+    call = m.texts.table(f).calls.get(at) if place is not None and not f.module.is_test else None
+    given = [arg.value for arg in call.args[place:] if arg.name is None] if call is not None else []
+    for part in below([bound_once.written(f.fn, given[0])]) if given else ():
+        if type(part) is ir.Call and type(part.func) is ir.Name and _is_unstable(m, f, part):
+            m.emit(f, UnstableSeed, at, None, Confidence.LIKELY, api=api, of=part.func.id)
+
+
+def _is_unstable(m: Machine, f: Frame, call: ir.Call) -> bool:
+    """Whether a call gives the place of an object in memory, or the hash of a text."""
+    dotted = paths.dotted(m, f, call.func) if len(call.args) == 1 else ""
+    return dotted == _PLACE or (dotted == _HASH and _has_text(evaluator.evaluate(m, f, call.args[0].value)))
 
 
 def _has_text(value: Value) -> bool:

@@ -24,7 +24,7 @@ from jitlint.infer.values import (
     Tup,
     Value,
 )
-from jitlint.link.domains.keys import meant, met, turns, unstable
+from jitlint.link.domains.keys import meant, met, turns
 from jitlint.link.domains.keys.ledger import LOG, MANY, RANDOM, Ledger
 from jitlint.link.domains.keys.meant import DRAW, SHUFFLE
 from jitlint.link.domains.keys.purpose import compares, is_made_apart, is_on_purpose
@@ -53,8 +53,6 @@ _PROCESS: Final = "jax.process_index"
 def random_call(k: Ledger, f: Frame, at: int, name: str, args: Args, out: Value) -> Value:
     """After a call of ``jax.random.name``: record what it consumes, name what it makes."""
     short = name[len(RANDOM) :]
-    if short in lexicon().keys.makers or short == "fold_in":
-        unstable.check(k, f, at, name, int(short == "fold_in"))
     if short in lexicon().keys.makers:
         return _made(k, f, at, short, args, out)
     given = args.get(0, "key")

@@ -116,16 +116,23 @@ def passed_on(m: Machine, f: Frame, at: int, writes: Writes) -> None:
     level = f.scope.level
     moved = [replace(one, out=True) if one.tracer.level > level else one for one in writes]
     method = type(f.recv) is Inst and f.recv.cls.role == "linen"
-    for one in moved if method else ():
-        if one.out and not (one.what and _asks(f)):
-            inner = one.frame
-            before, inner.confidence = inner.confidence, one.confidence
-            target = "parameters" if one.what else "variable"
-            m.emit(inner, Leak, one.at, one.tracer, target=target, what=one.what, used=True)
-            inner.confidence = before
-    rest = tuple([one for one in moved if not (method and one.out)])
+    told = [one for one in moved if method and one.out]
+    for one in told:
+        _tell(m, f, one)
+    rest = tuple([one for one in moved if one not in told])
     if rest:
         _keep(f, rest)
+
+
+def _tell(m: Machine, f: Frame, write: Write) -> None:
+    """Record what has leaked out of a method, if that does not make its parameters otherwise."""
+    if write.what and _asks(f):
+        return
+    inner = write.frame
+    before, inner.confidence = inner.confidence, write.confidence
+    target = "parameters" if write.what else "variable"
+    m.emit(inner, Leak, write.at, write.tracer, target=target, what=write.what, used=True)
+    inner.confidence = before
 
 
 def _asks(f: Frame) -> bool:

@@ -75,22 +75,31 @@ def _dropped(fn: FuncInfo) -> Iterator[ir.Call]:
 
 def _dropped_beside_the_loss(fn: FuncInfo) -> Iterator[ir.Call]:
     """The calls of which the second result is given beside the loss, ``has_aux=True``, to a function around that does not keep it."""
-    result = only_returned(fn.parts)
     around = next(
         (one for one in fn.module.functions if fn.qualname == f"{one.qualname}.<locals>.{fn.name}"), None
     )
-    if type(result) is not ir.Tuple or len(result.elts) != 2 or around is None:
+    taken = [part for part in around.parts if _derives(around, part, fn.name)] if around is not None else []
+    if around is None or not taken or not all(_drops(around, part) for part in taken):
         return
-    beside = {part.id for part in below(result.elts[1]) if type(part) is ir.Name}
-    taken = [part for part in around.parts if _derives(around, part, fn.name)]
-    if not taken or not all(_drops(around, part) for part in taken):
-        return
+    beside = _beside(fn)
     for node in fn.parts:
-        target = node.targets[0] if type(node) is ir.Assign and len(node.targets) == 1 else None
-        if type(node) is ir.Assign and type(target) is ir.Tuple and len(target.elts) == 2:
-            second = target.elts[1]
-            if type(node.value) is ir.Call and type(second) is ir.Name and second.id in beside:
-                yield node.value
+        second = _second(node)
+        if type(node) is ir.Assign and type(node.value) is ir.Call and second in beside:
+            yield node.value
+
+
+def _beside(fn: FuncInfo) -> set[str]:
+    """The variables in what a function gives beside its first result."""
+    result = only_returned(fn.parts)
+    parts = below(result.elts[1]) if type(result) is ir.Tuple and len(result.elts) == 2 else []
+    return {part.id for part in parts if type(part) is ir.Name}
+
+
+def _second(node: ir.Node) -> str:
+    """The second of two variables that an assignment binds, or ""."""
+    target = node.targets[0] if type(node) is ir.Assign and len(node.targets) == 1 else None
+    second = target.elts[1] if type(target) is ir.Tuple and len(target.elts) == 2 else None
+    return second.id if type(second) is ir.Name else ""
 
 
 def _derives(around: FuncInfo, node: ir.Node, name: str) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Inst, Value, Xform
 from jitlint.link.domains.misuse import (
@@ -40,6 +43,12 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.values.questions import cutting
 from jitlint.syntax import ir
 
+_HEARD: Final[Mapping[str, Callable[[Machine, Frame, Library], None]]] = {
+    late_bound.SWITCH: late_bound.heard,
+    prints.PRINT: prints.heard,
+    groupings.SCAN: groupings.heard,
+}
+
 
 class Misuse(Domain[None]):
     """Looks at results that are thrown away or counted wrongly, at assignments that are refused, and at the names of imports."""
@@ -65,9 +74,9 @@ class Misuse(Domain[None]):
             or dotted.removesuffix(".__call__") in words.contracts.axis_layers
             or dotted in words.buffers.holding
             or dotted in growing.LOOPS
-            or dotted in (prints.PRINT, groupings.SCAN)
+            or dotted in _HEARD
             or dotted in late.SETTERS
-            or dotted in (late.SWITCH, late.INITIALIZE, late_bound.SWITCH)
+            or dotted in (late.SWITCH, late.INITIALIZE)
             or dotted in words.gradients.logarithms
             or dotted in words.compilation.at_import
             or dotted in words.arrays.scores
@@ -84,18 +93,14 @@ class Misuse(Domain[None]):
         elif library.dotted in (late.SWITCH, late.INITIALIZE):
             late.started(self.m, f, library)
             late.switched(self.m, f, library)
-        elif library.dotted == late_bound.SWITCH:
-            late_bound.heard(self.m, f, library)
         elif library.dotted in lexicon().compilation.at_import:
             late.asked(self.m, f, library)
         elif library.dotted in lexicon().gradients.logarithms:
             unstable.heard(self.m, f, library)
         elif library.dotted in lexicon().arrays.scores:
             scores.heard(self.m, f, library)
-        elif library.dotted == prints.PRINT:
-            prints.heard(self.m, f, library)
-        elif library.dotted == groupings.SCAN:
-            groupings.heard(self.m, f, library)
+        elif library.dotted in _HEARD:
+            _HEARD[library.dotted](self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:

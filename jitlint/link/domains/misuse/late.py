@@ -50,21 +50,26 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     """A variable of the environment is set."""
     key = library.args.get(0, "key")
     name = key.const if type(key) is Py and isinstance(key.const, str) else ""
-    by_devices = name in _BY_DEVICES
-    if not (by_devices or name in lexicon().compilation.variables) or f.module.is_test:
+    by_devices, by_import = name in _BY_DEVICES, name in lexicon().compilation.variables
+    if f.module.is_test or not (by_devices or by_import) or _is_inherited(f):
         return
-    body = f.module.tree.body
-    imported = [part for part in body if type(part) in (ir.Import, ir.ImportFrom)]
-    if any(_of(part, lexicon().compilation.starting) for part in imported):
-        return
-    if by_devices:
-        first = next(_starting(m, f, library.at), "") if _sets_once(f, name) else ""
-        if first:
-            m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name, first=first)
-        return
-    before = [part for part in imported if _of(part, {_JAX}) and (f.fn is not None or part.at < library.at)]
-    if before and not _is_named_otherwise(f, name):
-        m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name)
+    first = next(_starting(m, f, library.at), "") if by_devices and _sets_once(f, name) else ""
+    if first or (by_import and _is_imported_before(f, library.at) and not _is_named_otherwise(f, name)):
+        m.emit(f, LateVariable, library.at, None, Confidence.LIKELY, name=name, first=first)
+
+
+def _imports(f: Frame) -> list[ir.Node]:
+    return [part for part in f.module.tree.body if type(part) in (ir.Import, ir.ImportFrom)]
+
+
+def _is_inherited(f: Frame) -> bool:
+    """Whether a module may start other processes, which read the variable anew."""
+    return any(_of(part, lexicon().compilation.starting) for part in _imports(f))
+
+
+def _is_imported_before(f: Frame, at: int) -> bool:
+    """Whether a module has imported JAX when code of it runs."""
+    return any(_of(part, {_JAX}) and (f.fn is not None or part.at < at) for part in _imports(f))
 
 
 def _sets_once(f: Frame, name: str) -> bool:

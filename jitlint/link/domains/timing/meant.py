@@ -43,9 +43,12 @@ def _is_said(parts: Sequence[ir.Node], at: int) -> bool:
     about = [stands, *(n for n in after if any(_takes_from(part, ends) for part in below(n)))]
     if any(_tells(text) for n in about for text in (*_names(n), *_texts(n))):
         return True
-    if not any(map(_waits, after[:1])):
-        return False
-    starts = _starts(stands)
+    return any(map(_waits, after[:1])) and _is_taken_apart(parts, statements, stands)
+
+
+def _is_taken_apart(parts: Sequence[ir.Node], statements: Sequence[ir.Node], stands: ir.Node) -> bool:
+    """Whether the time from a reading on is told by itself, or the one up to it as a share of the whole."""
+    ends, starts = _bound(stands), _starts(stands)
     whole = {
         name for n in _later(statements, stands) if not starts.isdisjoint(_starts(n)) for name in _bound(n)
     }
