@@ -125,8 +125,8 @@ def passed_on(m: Machine, f: Frame, at: int, writes: Writes) -> None:
 
 
 def _tell(m: Machine, f: Frame, write: Write) -> None:
-    """Record what has leaked out of a method, if that does not make its parameters otherwise."""
-    if write.what and _asks(f):
+    """Record what has leaked out of a method, if that does not make its parameters otherwise, or has failed before."""
+    if write.what and (_asks(f) or m.broken == (f.module.name, f.at)):
         return
     inner = write.frame
     before, inner.confidence = inner.confidence, write.confidence
