@@ -39,6 +39,8 @@ needs, the backward rule a tuple with one cotangent for each argument, a JVP rul
 
 > TypeError: Custom VJP bwd rule must produce an output with the same container (pytree) structure as the args tuple of the primal function
 
+A tangent is a float where its result is one: a mask or a count has to be multiplied by the tangent that the rule gets.
+
 What `nondiff_argnums` counts comes first in the backward and the JVP rule, one argument after another; the forward rule gets its
 arguments as the function does. A rule whose parameters have the names of the function's and stand elsewhere is reported as a warning,
 and so is a backward rule that never looks at its cotangent: its gradients are right for `sum`, and wrong for everything else.

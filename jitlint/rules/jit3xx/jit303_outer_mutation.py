@@ -19,7 +19,8 @@ counter stays at one, a log keeps one entry.
 
 A list or dict that is passed in as an argument is taken apart at the boundary and rebuilt inside: changing it changes
 the copy, and the caller never sees it. So are the modules, optimisers and metrics of `flax.nnx` under `jax.jit`: only `nnx.jit`
-hands their changes back.
+hands their changes back. A module changes when it is called, too: `nnx.BatchNorm` keeps its averages, `nnx.Dropout` counts what it draws, and
+under `jax.jit` the averages stay as they began and each call drops the same numbers.
 """,
     instead="""\
 Return what should be kept and let the caller store it:

@@ -27,7 +27,8 @@ A module of `flax.nnx` refuses to be changed in a trace that is younger than it:
 Whoever draws a key from its `nnx.Rngs` changes it as well: the draws are counted. Nor may a transform of `flax.nnx` inside of a
 trace be given a module from outside of it, which it would take apart: `nnx.grad(loss)(self.model, x)` in a function under `jax.jit`.
 The variables of a Linen module (`self.variable`, `self.put_variable`) belong to whoever applies it, so one that is written in a branch of
-`jax.lax.cond`, or in a loop, that began inside the module leaks; the transforms of `flax.linen` hand variables in and out.
+`jax.lax.cond`, or in a loop, that began inside the module leaks; the transforms of `flax.linen` hand variables in and out. So do the
+parameters of a layer that is first called there, as `init` makes them in the trace.
 
 A callback of `jax.pure_callback`, `jax.debug.callback` or `io_callback` runs when the compiled function does. What it takes from the
 function around it, and not as an argument, is still a tracer then.

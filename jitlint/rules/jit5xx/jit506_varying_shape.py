@@ -29,7 +29,8 @@ for i in range(n):
     history = history.at[i].set(summarise(history, i))
 ```
 
-Pad batches to one size, or to a few sizes; the longest of its sequences is another one in each batch.
+Pad batches to one size, or to a few sizes; the longest of its sequences is another one in each batch. So with texts: what a tokenizer makes
+of each is as long as its text.
 """,
     bad="""\
 total = jax.jit(lambda x: jnp.sum(x))
