@@ -8,6 +8,7 @@ the option otherwise as well; or of arrays whose type was asked for.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -19,7 +20,7 @@ from jitlint.link.domains.misuse import early_modules
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import call_at
+from jitlint.link.tables.ir_walk import call_at, last_name
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -41,6 +42,8 @@ _BY_DEVICES: Final = frozenset(
 """Variables that are read when the devices are started, and not again."""
 _PLAIN: Final = (ir.Assign, ir.ExprStmt)
 _DEFINITIONS: Final = (ir.FuncDef, ir.ClassDef, ir.Import, ir.ImportFrom)
+_WRITTEN: Final = frozenset({"array", "asarray"})
+_DISPLAYS: Final = (ir.Const, ir.List, ir.Tuple, ir.UnaryOp)
 _WIDE: Final = "jax_enable_x64"
 _PROMOTED: Final = "jax.numpy.result_type"
 _JAX: Final = "jax"
@@ -179,7 +182,18 @@ def _is_made(m: Machine, f: Frame, value: Value | None, node: ir.Expr) -> bool:
         return False
     dotted = paths.dotted(m, f, node.func)
     plain = not any(type(part) is ir.Attr and part.name.startswith("float") for part in below(node))
-    return plain and dotted.startswith(("jax.numpy.", "jax.random."))
+    return plain and dotted.startswith(("jax.numpy.", "jax.random.")) and not _is_exact(node)
+
+
+def _is_exact(call: ir.Call) -> bool:
+    """Whether an array is made of numbers that are written out, and that 32 bits hold as they are: nothing was rounded."""
+    given = [part for arg in call.args for part in below(arg.value)]
+    numbers = [part.value for part in given if type(part) is ir.Const]
+    if last_name(call.func) not in _WRITTEN or not all(type(part) in _DISPLAYS for part in given):
+        return False
+    return all(
+        isinstance(n, (int, float)) and struct.unpack("f", struct.pack("f", n))[0] == n for n in numbers
+    )
 
 
 def _is_read(parts: Sequence[ir.Node], name: str, after: int) -> bool:
