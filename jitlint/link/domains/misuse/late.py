@@ -191,9 +191,15 @@ def _is_exact(call: ir.Call) -> bool:
     numbers = [part.value for part in given if type(part) is ir.Const]
     if last_name(call.func) not in _WRITTEN or not all(type(part) in _DISPLAYS for part in given):
         return False
-    return all(
-        isinstance(n, (int, float)) and struct.unpack("f", struct.pack("f", n))[0] == n for n in numbers
-    )
+    return all(isinstance(n, (int, float)) and _is_short(n) for n in numbers)
+
+
+def _is_short(number: float) -> bool:
+    """Whether 32 bits hold a number as it is."""
+    try:
+        return bool(struct.unpack("f", struct.pack("f", number))[0] == number)
+    except (OverflowError, struct.error):
+        return False
 
 
 def _is_read(parts: Sequence[ir.Node], name: str, after: int) -> bool:
