@@ -29,6 +29,8 @@ FRACTIONS: Final = 2**21
 WHOLE: Final = 2**31
 """The first whole number for which 32 bits have no room."""
 PADDING: Final = -1
+_WIDE: Final = frozenset({"int64", "uint64", "float64"})
+"""Functions of NumPy that make one number of 64 bits."""
 _FLOOR: Final = "jax.numpy.floor"
 _ONE_SIDED: Final = frozenset(
     {
@@ -69,6 +71,8 @@ def of_call(name: str, args: Args) -> About:
         return NOTHING
     first = args.pos[0] if args.pos else None
     words = lexicon().arrays
+    if short in _WIDE and type(first) is Py:
+        return _far(_place(first))
     if short in words.keeps_numbers:
         return handed_on(short, first.about) if type(first) is Arr else _far(_of_elements(first))
     if short in words.padding:
