@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from jitlint.infer.values import NO_CONST, Py
 from jitlint.link.engine import scopes
+from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name, whole
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from jitlint.link.domains.compilation.variation import Variation
 
 _ENCODING: Final = frozenset({"encode", "tokenize", "encode_as_ids", "encode_ordinary"})
+_TOKENIZERS: Final = frozenset(
+    {"tokenizer", "tokeniser", "tokenizers", "tok", "bpe", "sp", "vocab", "tiktoken"}
+)
+"""Words in the names of what encodes texts, and no arrays as an encoder does."""
 _WORDS: Final = "split"
 _TOLD: Final = frozenset({"padding", "max_length", "pad", "length"})
 _HOW: Final = "a list as long as its text, which is another one each time"
@@ -40,14 +45,16 @@ def shape(around: Variation, node: ir.Call, depth: int) -> str:
 
 def _is_split(around: Variation, func: ir.Attr) -> bool:
     """Whether the words of a text are taken apart, which are no numbers."""
-    return _is_of_turn(around, func.obj) and not _are_numbers(around)
+    return is_text(around, func.obj) and not _are_numbers(around)
 
 
 def _is_encoded(around: Variation, func: ir.Attr, node: ir.Call) -> bool:
     """Whether a tokenizer gets a text, and is not told how many tokens are wanted."""
     texts = [arg.value for arg in node.args if arg.name is None and not arg.star]
     told = any(arg.name in _TOLD or arg.star for arg in node.args)
-    return func.name in _ENCODING and bool(texts) and not told and _is_of_turn(around, texts[0])
+    if func.name not in _ENCODING or not texts or told or not _is_of_turn(around, texts[0]):
+        return False
+    return naming.has_word(last_name(func.obj), _TOKENIZERS) or is_text(around, texts[0])
 
 
 def is_text(around: Variation, node: ir.Node | None) -> bool:
