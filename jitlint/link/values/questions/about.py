@@ -71,10 +71,12 @@ def of_call(name: str, args: Args) -> About:
         return NOTHING
     first = args.pos[0] if args.pos else None
     words = lexicon().arrays
-    if short in _WIDE and type(first) is Py:
-        return _far(_place(first))
-    if short in words.keeps_numbers:
-        return handed_on(short, first.about) if type(first) is Arr else _far(_of_elements(first))
+    if short in words.keeps_numbers or short in _WIDE:
+        return (
+            handed_on(short, first.about)
+            if type(first) is Arr
+            else _far(_of_elements(first) or _of_one(short, first))
+        )
     if short in words.padding:
         second = args.pos[1] if short in words.padding_second and len(args.pos) > 1 else None
         return _padded(args.kw.get(words.padding[short], second))
@@ -215,6 +217,11 @@ def _is_far(const: float) -> bool:
 def _of_arrays(places: Sequence[float]) -> float:
     """The place beyond which several arrays lie, of those of each."""
     return min(places) if min(places) > 0 else max(places) if max(places) < 0 else 0
+
+
+def _of_one(short: str, value: Value | None) -> float:
+    """The place of one number of Python's that becomes one of 64 bits."""
+    return _place(value) if short in _WIDE else 0
 
 
 def _of_elements(value: Value | None) -> float:
