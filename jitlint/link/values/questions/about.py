@@ -71,12 +71,8 @@ def of_call(name: str, args: Args) -> About:
         return NOTHING
     first = args.pos[0] if args.pos else None
     words = lexicon().arrays
-    if short in words.keeps_numbers or short in _WIDE:
-        return (
-            handed_on(short, first.about)
-            if type(first) is Arr
-            else _far(_of_elements(first) or _of_one(short, first))
-        )
+    if short in words.keeps_numbers | _WIDE:
+        return _of_given(short, first)
     if short in words.padding:
         second = args.pos[1] if short in words.padding_second and len(args.pos) > 1 else None
         return _padded(args.kw.get(words.padding[short], second))
@@ -219,9 +215,11 @@ def _of_arrays(places: Sequence[float]) -> float:
     return min(places) if min(places) > 0 else max(places) if max(places) < 0 else 0
 
 
-def _of_one(short: str, value: Value | None) -> float:
-    """The place of one number of Python's that becomes one of 64 bits."""
-    return _place(value) if short in _WIDE else 0
+def _of_given(short: str, value: Value | None) -> About:
+    """What is known of an array that is made of another, of several numbers, or of one that gets 64 bits."""
+    if type(value) is Arr:
+        return handed_on(short, value.about)
+    return _far(_place(value) if short in _WIDE else _of_elements(value))
 
 
 def _of_elements(value: Value | None) -> float:
