@@ -23,7 +23,7 @@ class Leaks(Domain[Left]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.leaked: pending.Leaked = {}
-        self._sets_modes: bool | None = None
+        self._modes = measuring.Modes()
         self._homes = stores.Homes()
 
     def on_store(self, f: Frame, store: Store) -> None:
@@ -70,15 +70,9 @@ class Leaks(Domain[Left]):
         layers.heard(f, library)
         if f.world.level and type(library.owner) is ExtInst:
             stores.drawn(self.m, f, library)
-            if measuring.measures(library, library.owner) and not self._may_be_told():
+            if measuring.measures(library, library.owner) and not self._modes.are_set(self.m):
                 stores.measured(self.m, f, library, library.owner)
         return None
-
-    def _may_be_told(self) -> bool:
-        """Whether a model may be told somewhere to keep no statistics."""
-        if self._sets_modes is None:
-            self._sets_modes = measuring.sets_modes(self.m)
-        return self._sets_modes
 
     def on_change(self, f: Frame, change: Change) -> None:
         """Something is taken out of a container."""

@@ -40,11 +40,11 @@ _DEPTH: Final = 4
 class Held:
     """Of a session. parts: what modules hold that a compiled function got as a copy, by identity, with the function and the parameter."""
 
-    __slots__ = ("_sets_modes", "parts")
+    __slots__ = ("_modes", "parts")
 
     def __init__(self) -> None:
         self.parts: dict[int, tuple[Value, FuncInfo, str]] = {}
-        self._sets_modes: bool | None = None
+        self._modes = measuring.Modes()
 
     def entered(self, fn: FuncInfo, bound: dict[str, Value]) -> None:
         """A compiled function starts with copies of its arguments."""
@@ -62,7 +62,7 @@ class Held:
         owner = library.owner
         if id(owner) not in self.parts or type(owner) is not ExtInst:
             return
-        if _changes(library, owner) and not self._may_be_told(m):
+        if _changes(library, owner) and not self._modes.are_set(m):
             self._changed(copies, f, owner, owner.dotted)
 
     def stored(self, copies: Copies, f: Frame, store: Store) -> None:
@@ -78,11 +78,6 @@ class Held:
             frame = Frame(fn.module, fn.module.scope, HOST, ground="jit")
             place = (fn.module.name, fn.qualname)
             copies.changes.setdefault((fn.module.name, at), Change(frame, at, fn, name, level, what, place))
-
-    def _may_be_told(self, m: Machine) -> bool:
-        if self._sets_modes is None:
-            self._sets_modes = measuring.sets_modes(m)
-        return self._sets_modes
 
 
 def _inside(value: Value, depth: int) -> Iterator[Value]:

@@ -16,7 +16,22 @@ def measures(library: Library, layer: ExtInst) -> bool:
     return runs and not library.args.kw and MODE not in layer.attrs
 
 
-def sets_modes(m: Machine) -> bool:
+class Modes:
+    """Whether anything in a program sets the mode of a model, which is looked up once."""
+
+    __slots__ = ("_set",)
+
+    def __init__(self) -> None:
+        self._set: bool | None = None
+
+    def are_set(self, m: Machine) -> bool:
+        """Whether a model may be told somewhere to keep no statistics."""
+        if self._set is None:
+            self._set = _sets_modes(m)
+        return self._set
+
+
+def _sets_modes(m: Machine) -> bool:
     """Whether anything in the program sets the mode of a model."""
     words = lexicon().modes
     setters = words.telling.union(dotted.rpartition(".")[2] for dotted in words.setting)
