@@ -81,6 +81,13 @@ def check(event: DroppedUpdate) -> Report | None:
             f"`{event.rebuilt}` is made of the parts of `{event.kept}` alone, so that it never changes",
             f"compute what a step changes, or return `{event.kept}` as it is",
         )
+    if event.averages and event.what:
+        layer = event.averages.rpartition(".")[2]
+        return Report(
+            f"`{layer}` of the module that is put together here learns from each batch, and nothing takes that out again: what"
+            " is evaluated stays as it began",
+            "hand it out beside the loss, `return loss, nnx.state(model, nnx.BatchStat)` with `has_aux=True`, and go on with it",
+        )
     if event.averages:
         return Report(
             f"the module updates `{event.averages}` here, and nothing keeps that: what it is evaluated with stays as it began",

@@ -10,7 +10,6 @@ from jitlint.link.domains.contracts import (
     labels,
     layers,
     linen,
-    merged,
     nnx,
     optimisers,
     scopes,
@@ -64,7 +63,6 @@ class Contracts(Domain[linen.Needs]):
             dropping.DROPOUT,
             nnx.OPTIMISER,
             nnx.SPLIT,
-            merged.MERGE,
             *lexicon().captures.streams,
         )
         contracts = lexicon().contracts
@@ -83,8 +81,6 @@ class Contracts(Domain[linen.Needs]):
             dropping.heard(self.m, f, library)
         elif library.dotted == nnx.SPLIT:
             nnx.split(self.m, f, library)
-        elif library.dotted == merged.MERGE:
-            merged.heard(self.m, f, library)
         elif library.dotted.startswith(nnx.OPTIMISER):
             nnx.heard(self.m, f, library)
         elif library.dotted in lexicon().contracts.draws_from:

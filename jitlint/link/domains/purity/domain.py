@@ -6,11 +6,11 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, ExtInst, Inst, Map, Py, Seq, Tree, Value, Xform
-from jitlint.link.domains.purity import copies, handlers, held, mutations, side_effects
+from jitlint.link.domains.purity import copies, handlers, held, merged, mutations, side_effects
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.domains.purity.environment import SETS, Environment
 from jitlint.link.engine.domain import Activation, Called, Change, Domain, Library, Store, Transformed
-from jitlint.link.engine.frame import Frame, Slot
+from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import BOTH
 from jitlint.syntax import ir
@@ -31,6 +31,7 @@ class Purity(Domain[None]):
         self.copies = Copies()
         self.filled = mutations.Filled()
         self.held = held.Held()
+        self.merged = merged.Merged()
         self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
@@ -42,7 +43,7 @@ class Purity(Domain[None]):
             or dotted in words.reporting
             or dotted.removesuffix(".__call__") in words.measuring
             or dotted == held.DROPOUT
-            or dotted.startswith(tuple(words.streams))
+            or dotted.startswith((*words.streams, merged.NNX))
         )
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
@@ -57,7 +58,7 @@ class Purity(Domain[None]):
             mutations.updated(self.m, self.copies, f, library)
         elif f.world.floor:
             side_effects.called(self.m, f, library, self.environment)
-        return None
+        return self.merged.heard(self.m, f, library) if library.dotted.startswith(merged.NNX) else None
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """The outermost traced function gets copies of the dicts that are its arguments."""
@@ -78,6 +79,14 @@ class Purity(Domain[None]):
         if transformed.x.spec.name in lexicon().captures.copying:
             _COPIES.put(transformed.inner, True)
 
+    def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
+        """What a transformed function returns gets out."""
+        self.merged.lost([result])
+
+    def on_unknown(self, f: Frame, args: Args) -> None:
+        """Nobody knows what becomes of the arguments."""
+        self.merged.lost([*args.pos, *args.kw.values()])
+
     def on_store(self, f: Frame, store: Store) -> None:
         """An older object, or a copy that nobody will see, gets another part."""
         world = f.world
@@ -85,6 +94,7 @@ class Purity(Domain[None]):
             return
         kind, owner = store.kind, store.owner
         self.filled.put(f, store)
+        self.merged.lost([store.value])
         self.held.stored(self.copies, f, store)
         if kind in ("attribute", "element"):
             if isinstance(owner, (Inst, Seq, Map)):
@@ -119,6 +129,7 @@ class Purity(Domain[None]):
     def finish(self) -> None:
         """Whether a caller goes on with what it handed over is known when everything has run."""
         copies.finish(self.m, self.copies)
+        self.merged.finish(self.m)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """The body of a ``try`` has run."""

@@ -50,7 +50,7 @@ class Held:
         """A compiled function starts with copies of its arguments."""
         for name, value in bound.items():
             if type(value) is Inst and value.cls.role == _ROLE:
-                for part in _inside(value, _DEPTH):
+                for part in library_parts(value, _DEPTH):
                     self.parts[id(part)] = (part, fn, name)
 
     def left(self, fn: FuncInfo) -> None:
@@ -80,13 +80,13 @@ class Held:
             copies.changes.setdefault((fn.module.name, at), Change(frame, at, fn, name, level, what, place))
 
 
-def _inside(value: Value, depth: int) -> Iterator[Value]:
-    """The objects of the library in a module, and in those that it holds."""
+def library_parts(value: Value, depth: int) -> Iterator[Value]:
+    """The objects of the library in a module, or another container, and in those that it holds."""
     for part in parts(value):
         if type(part) is ExtInst or (type(part) is Tree and part.evidence == _REFERENCE):
             yield part
         elif depth and (type(part) is not Inst or part.cls.role == _ROLE):
-            yield from _inside(part, depth - 1)
+            yield from library_parts(part, depth - 1)
 
 
 def _changes(library: Library, part: ExtInst) -> bool:

@@ -35,10 +35,9 @@ from jitlint.link.engine.events import emit_truth, tracer_inside
 from jitlint.link.engine.frame import Args, Frame, result_level
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays import arrays
-from jitlint.link.models.frameworks import modules
+from jitlint.link.models.frameworks import graphs, modules
 from jitlint.link.models.jax import checks, exporting, higher
 from jitlint.link.models.maps import shardings
-from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import array_references, classes, fields, iteration, pytrees, subscripts
 from jitlint.link.values.library_objects import PARTITION_SPEC
 from jitlint.link.values.questions import key_paths
@@ -354,6 +353,9 @@ JAX_CALLS: dict[str, Handler] = {
     "equinox.static_field": _static_field,
     "equinox.apply_updates": _apply_updates,
     "equinox.tree_deserialise_leaves": _deserialised,
-    "flax.nnx.clone": stdlib_calls.deepcopy,
+    "flax.nnx.split": graphs.split,
+    "flax.nnx.graphdef": graphs.graph_of,
+    "flax.nnx.merge": graphs.merge,
+    "flax.nnx.clone": graphs.clone,
     "optax.apply_updates": _apply_updates,
 }
