@@ -93,6 +93,11 @@ def check(event: DroppedUpdate) -> Report | None:
             f"the module updates `{event.averages}` here, and nothing keeps that: what it is evaluated with stays as it began",
             f'hand it out beside the loss, `has_aux=True`, and put it into the state: `{event.averages}=changed["{event.averages}"]`',
         )
+    if event.kept and event.unread:
+        return Report(
+            f"each turn hands the old `{event.kept}` on to the next: `{event.unread}` is only collected",
+            f"return the new one as the carry: `return {event.unread}, {event.unread}`",
+        )
     if event.kept:
         return Report(
             f"the old `{event.kept}` goes on here: the new one is computed, and nothing reads it",

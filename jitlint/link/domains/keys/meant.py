@@ -10,7 +10,8 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.keys import Key, Use, descends
-from jitlint.infer.values import Arr, Inst, L, S, Tup, Value
+from jitlint.infer.program import ClassInfo
+from jitlint.infer.values import Arr, Func, Inst, L, Partial, S, Tup, Value, Xform
 from jitlint.link.domains.keys import asserted, opposites
 from jitlint.link.domains.keys.asserted import binding, bound, reads
 from jitlint.link.domains.keys.unmet import never_meet
@@ -46,6 +47,7 @@ def is_meant(f: Frame, this: Use, found: Use) -> bool:
         or _are_compared(f, this, found)
         or _are_labelled(f, this, found)
         or _are_set_up_alike(f, this, found)
+        or _are_variants(f, this, found)
         or asserted.is_only_asserted(code, this)
         or asserted.meet(f, code, this, found)
     ):
@@ -116,17 +118,30 @@ def evaluates(f: Frame, this: Use) -> bool:
 
 def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
     """Whether the same evaluation is called again, with the key that it had before, or another of the same thing with a key that is
-    named for that."""
+    named for that, or something is evaluated with a key that trained it."""
     one, other = call_at(parts(f), this.site[1]), call_at(parts(f), found.site[1])
     if one is None or other is None or this.site[0] != found.site[0] or this.site == found.site:
         return False
     words = lexicon().keys.evaluating
-    alike = last_name(one.func) == last_name(other.func) and naming.has_word(last_name(one.func), words)
+    same = last_name(one.func) == last_name(other.func)
+    alike = same and any(
+        naming.has_word(name, words) for name in (last_name(one.func), _stands_for(f, one.func))
+    )
     if alike or this.api or found.api:
         return alike
+    if naming.has_word(last_name(one.func), words) is not naming.has_word(last_name(other.func), words):
+        return True
     applied = _applied(f, one.func)
     same = applied == _applied(f, other.func) and naming.has_word(applied, words)
     return same or _evaluate_one(f, one, other)
+
+
+def _stands_for(f: Frame, func: ir.Expr) -> str:
+    """The function that a variable hands its arguments on to, together with others."""
+    value = f.scope.vars.get(func.id) if type(func) is ir.Name else None
+    while type(value) in (Partial, Xform):
+        value = value.func if type(value) is Partial else value.target if type(value) is Xform else None
+    return value.fn.name if type(value) is Func else ""
 
 
 def _evaluate_one(f: Frame, one: ir.Call, other: ir.Call) -> bool:
@@ -264,6 +279,27 @@ def _are_set_up_alike(f: Frame, this: Use, found: Use) -> bool:
         for arg, twin in zip(one.args, other.args)
     )
     return alike and _applied(f, one.func) == _applied(f, other.func) and not same_text(one.args, other.args)
+
+
+def _are_variants(f: Frame, this: Use, found: Use) -> bool:
+    """Whether one function begins with the same seed, written out each time, for two objects of one class: ``init(key(0), small)`` and
+    ``init(key(0), large)``."""
+    one, other = (call_at(parts(f), use.site[1]) for use in (this, found))
+    if one is None or other is None or this.api or found.api or not same_text(one.func, other.func):
+        return False
+    pairs = [(a.value, b.value) for a, b in zip(one.args, other.args) if not same_text(a.value, b.value)]
+    told = len(one.args) == len(other.args) > len(pairs) == 1
+    return (
+        told
+        and type(one.func) is ir.Name
+        and _class_of(f, pairs[0][0]) is _class_of(f, pairs[0][1]) is not None
+    )
+
+
+def _class_of(f: Frame, node: ir.Expr) -> ClassInfo | None:
+    """The class of the project whose object a variable is."""
+    value = f.scope.vars.get(node.id) if type(node) is ir.Name else None
+    return value.cls if isinstance(value, (Inst, Tup)) else None
 
 
 def _is_made_of_constants(node: ir.Expr) -> bool:

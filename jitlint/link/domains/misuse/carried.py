@@ -16,9 +16,10 @@ from jitlint.infer.events import DroppedUpdate
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Class, ExtInst, Func, Inst, Tup, Value, Xform
 from jitlint.link.domains.misuse.helpers import inside
+from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, path_text, same_text
+from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, last_name, path_text, same_text
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COPIES
@@ -26,6 +27,8 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _DEPTH: Final = 3
+_ZEROS: Final = "zeros"
+SCAN: Final = "jax.lax.scan"
 
 
 def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, gone: list[str]) -> None:
@@ -34,7 +37,7 @@ def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, go
     if type(target) is not ir.Tuple or type(returned) not in (ir.Tuple, ir.Call):
         return
     for before in map(_old_of, gone):
-        if _is_carried_on(fn, returned, before):
+        if _is_carried_on(fn, returned, before) or _is_handed_back(fn, returned, before):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=before)
             return
     func = called(m, f, call)
@@ -51,6 +54,39 @@ def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, go
             and any(same_text(old, one) for one in _put_together(returned))
         ):
             m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=path_text(old))
+
+
+def turned(m: Machine, f: Frame, library: Library) -> None:
+    """Record that the body of a scan from zeros, or from its first element, only collects what is the next carry by its name:
+    ``return total, new_total``."""
+    body, call = library.args.get(0, "f"), m.texts.table(f).calls.get(library.at)
+    if type(body) is not Func or body.owner is not None or call is None or f.module.is_test:
+        return
+    results = _elements(only_returned(body.fn.parts))
+    collected = results[1] if len(results) == 2 else None
+    stacked = [collected] if type(collected) is ir.Name else _elements(collected)
+    names = [part.id for part in stacked if type(part) is ir.Name]
+    given = [arg.value for place, arg in enumerate(call.args) if arg.name == "init" or place == 1]
+    for before in filter(None, map(_old_of, names)):
+        carry = before == body.fn.node.params[0].name and _comes_in(body.fn, results[0])
+        if carry and _is_name(results[0], before) and any(map(_is_a_beginning, given)):
+            m.emit(
+                inside(body), DroppedUpdate, results[0].at, None, Confidence.LIKELY,
+                where=(body.fn.module.name, body.fn.qualname), kept=before, unread=f"new_{before}",
+            )  # fmt: skip
+
+
+def _is_a_beginning(node: ir.Expr) -> bool:
+    """Whether a value is one that a recurrence begins with: a number, zeros, the first element."""
+    if type(node) is ir.Call:
+        return last_name(node.func).startswith(_ZEROS)
+    return type(node) is ir.Const or (type(node) is ir.Sub and type(node.index) is ir.Const)
+
+
+def _is_handed_back(fn: FuncInfo, returned: ir.Expr | None, name: str) -> bool:
+    """Whether a function returns an argument, beside others, as it came."""
+    params = {param.name for param in fn.node.params}
+    return name in params and any(_is_name(one, name) and _comes_in(fn, one) for one in _elements(returned))
 
 
 def _old_of(name: str) -> str:

@@ -11,6 +11,7 @@ from jitlint.link.domains.misuse import (
     absent,
     averages,
     axes,
+    carried,
     counts,
     dtypes,
     far,
@@ -103,6 +104,8 @@ class Misuse(Domain[None]):
             _HEARD[library.dotted](self.m, f, library)
         elif library.dotted in growing.LOOPS:
             growing.heard(self.m, f, library)
+            if library.dotted == carried.SCAN:
+                carried.turned(self.m, f, library)
         elif library.dotted in lexicon().contracts.collectives:
             self._axes.heard(f, library)
         elif library.dotted.removesuffix(".__call__") in lexicon().contracts.axis_layers:
