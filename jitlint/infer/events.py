@@ -203,7 +203,7 @@ class KeyReuse(Event):
     time), shared (the same, seen from the call that hands it the key), carried (the turn before has handed it on,
     used), kept (a new one is made for a state, and the old one goes on in it), constant (a constant is folded into a key
     that stays in a state), default (a field's default, which all objects made without a key have in common), streams (one call starts
-    several streams with it).
+    several streams with it), passes (each pass over the data makes it anew).
     """
 
     api: str = ""
@@ -356,9 +356,8 @@ class Mutation(Event):
 
 @dataclass(frozen=True, slots=True)
 class Handler(Event):
-    """An exception handler inside a trace that does not do what it seems to. problem: swallows (it catches the error
-    of tracing, at the line in ``also``), never (the exception it waits for depends on run-time values), quiet (``callee`` gives NaN instead), clamped (an
-    element at the edge is given instead)."""
+    """An exception handler inside a trace that does not do what it seems to. problem: swallows (it catches the error of tracing, at the
+    line in ``also``), never (the exception it waits for depends on run-time values), quiet (``callee`` gives NaN instead), clamped (an element at the edge is given)."""
 
     problem: str = "swallows"
     exception: str = "Exception"
@@ -367,9 +366,10 @@ class Handler(Event):
 
 @dataclass(frozen=True, slots=True)
 class LateBinding(Event):
-    """Functions that a loop makes read its variable, ``name``, when they are called."""
+    """Functions that a loop makes read its variable, ``name``, when they are called. transform: which all went through, "" for branches."""
 
     name: str = ""
+    transform: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""JIT311: branches that a loop makes read its variable when they run (layer: ``rules``)."""
+"""JIT311: functions that a loop makes read its variable when they run (layer: ``rules``)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ RULE = Rule(
     code="JIT311",
     name="late-binding",
     severity=Severity.WARNING,
-    summary="branches made in a loop, which all see its last value",
+    summary="functions made in a loop, which all see its last value",
     explanation="""\
 A function reads the variables around it when it is called, not when it is made. Of the functions that a loop makes, each finds what
 the loop's variable was left at: `[lambda x: x * k for k in (1.0, 2.0, 3.0)]` are three functions that multiply by 3. Given to
 `jax.lax.switch`, all branches do the same, and the index makes no difference.
 
-Reported are the branches of `jax.lax.switch`.
+The same with `{k: jax.jit(lambda x: x * k) for k in factors}`: each function is traced when it is called first, long after the loop.
+
+Reported are the branches of `jax.lax.switch`, and the compiled or otherwise transformed functions that a comprehension collects.
 """,
     instead="""\
 Hand the value over when the function is made, as a default or with `functools.partial`:
@@ -46,6 +48,12 @@ doubled = jax.lax.switch(1, branches, 4.0)
 @RULE.on(LateBinding)
 def check(event: LateBinding) -> Report:
     """Report such functions."""
+    if event.transform:
+        return Report(
+            f"each of the functions that this comprehension collects reads `{event.name}` when `{event.transform}` traces it, and finds the"
+            " last one: all do the same",
+            f"hand it over when the function is made: `lambda ..., {event.name}={event.name}: ...`, or `functools.partial`",
+        )
     return Report(
         f"each of the functions that this loop makes reads `{event.name}` when it is called, and finds the last one: all branches of the"
         " `jax.lax.switch` do the same",

@@ -17,7 +17,7 @@ RULE = Rule(
 old value, and one of them is lost: three points in a cell are counted as one. Which of them stays, JAX does not say.
 
 The rule speaks where the code shows that indices repeat: they are drawn, rounded, divided or searched for, or are the ends of
-edges and the like, by their names. It is silent about what gives each index once, such as `jnp.arange`, `jnp.argsort` or a
+edges and the like, by their names; they are written out with one that comes twice; or what is called counts goes up by one at them. It is silent about what gives each index once, such as `jnp.arange`, `jnp.argsort` or a
 permutation, and about indices whose origin is not seen.
 """,
     instead="""\

@@ -83,6 +83,10 @@ _WORDS = {
         "{} numbers that begin again in each turn of the loop around, so the same PRNG keys come again",
         "fold the turn of that loop in as well, `fold_in(fold_in(key, epoch), i)`, or split a key for each",
     ),
+    "passes": (
+        "{} the same PRNG key in each pass over the data, so every epoch has the same order",
+        "count the passes, and fold that in: `jax.random.fold_in(jax.random.key(self.seed), self.epoch)`",
+    ),
     "calls": (
         "{} a PRNG key from outside the function, so every call gets the same random numbers",
         "take the key as an argument, and let each caller split one off",

@@ -16,6 +16,7 @@ from jitlint.link.domains.keys import (
     libraries,
     met,
     parameters,
+    passes,
     stored,
     unstable,
     uses,
@@ -63,6 +64,7 @@ class Keys(Domain[calls.Summary]):
 
     callees = frozenset({Ext, Inst, Union})
     hears_names = True
+    nodes = frozenset({ir.For, ir.Comp})
 
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
@@ -184,6 +186,10 @@ class Keys(Domain[calls.Summary]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """A module may be mapped together with its key."""
         lanes.mapped(self.ledger, f, transformed)
+
+    def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
+        """A loop has gone through something."""
+        passes.gone_through(self.m, f, node, value)
 
     def on_turn(self, inner: Frame, turn: Turn) -> None:
         """A loop hands a key on from turn to turn."""

@@ -148,6 +148,8 @@ class Misuse(Domain[None]):
         """An object is made."""
         if type(value) is Inst:
             static_objects.made(self._made, f, at, value)
+        elif type(value) is Xform:
+            late_bound.made(self.m, f, at, value)
         rebuilt.made(self.m, f, at, value)
 
     def on_enter(self, f: Frame, inner: Frame) -> None:

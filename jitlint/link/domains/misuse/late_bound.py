@@ -1,8 +1,8 @@
 """Branches that a loop makes, and that all read its variable when they run (layer: ``link``, room ``domains``).
 
 ``[lambda x: x * k for k in factors]``: each of these functions looks at ``k`` when it is called, and finds the last one. What it does:
-looks at the branches of a choice that are made in a loop, and read what that goes through. What it does not: so for functions
-that get it as a default, or are called in the loop.
+looks at the branches of a choice that are made in a loop, and at transformed functions that a comprehension collects, if they read
+what that goes through. What it does not: so for functions that get it as a default, or are called in the loop.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import LateBinding
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Func, Seq, Tup, Value
+from jitlint.infer.values import Func, Seq, Tup, Value, Xform
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -37,6 +37,21 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
                 where = (func.fn.module.name, maker.qualname if maker is not None else "<module>")
                 m.emit(place, LateBinding, at, None, Confidence.LIKELY, where, name=late[0])
                 return
+
+
+def made(m: Machine, f: Frame, at: int, value: Value) -> None:
+    """A function is transformed: ``{k: jax.jit(lambda x: x * k) for k in factors}`` keeps it for later."""
+    loop = f.loops[-1] if f.loops else None
+    func = value.target if type(value) is Xform else None
+    if type(loop) is not ir.Comp or type(func) is not Func or func.fn.module is not f.module:
+        return
+    kept = loop.elt if loop.value is None else loop.value
+    if kept.at != at or loop.kind == "generator" or not any(makes(part, func.fn) for part in below([kept])):
+        return
+    names = {name.id for name in bound_names([part.target for part in loop.fors])}
+    late = sorted(names.intersection(func.fn.outer_names))
+    if late and type(value) is Xform:
+        m.emit(f, LateBinding, at, None, Confidence.LIKELY, name=late[0], transform=value.spec.name)
 
 
 def _made_several(branches: Value | None) -> list[Func]:

@@ -21,7 +21,7 @@ from jitlint.link.engine.domain import Load, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
-from jitlint.link.tables.ir_walk import last_name, written_at
+from jitlint.link.tables.ir_walk import class_at, last_name, written_at
 from jitlint.link.tables.storing import kept_as_given
 from jitlint.link.values.pytrees import NUMBERS
 from jitlint.link.values.questions.kinds import function_of, member, mro
@@ -172,11 +172,23 @@ def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
             return True
         if type(node) is not ir.Call or last_name(node.func) not in (cls.name, "replace"):
             continue
-        for value in _given(node, cls, name):
-            if type(value) is not ir.Const:
-                return True
-            written.add(value.value)
+        given = list(_given(node, cls, name))
+        if any(type(value) is not ir.Const for value in given):
+            return True
+        made = last_name(node.func) == cls.name and not any(arg.star for arg in node.args)
+        defaults = [] if given or not made else [_default(cls, name)]
+        written.update(value.value for value in (*given, *defaults) if type(value) is ir.Const)
     return len(written) > 1
+
+
+def _default(cls: ClassInfo, name: str) -> ir.Node | None:
+    """What a field is that nobody gives: ``activation: str = field(default="relu", compare=False)``."""
+    body = class_at(cls.module.tree.body, cls.qualname)
+    fields = [part for part in body.body if type(part) is ir.AnnAssign] if body is not None else []
+    value = next((part.value for part in fields if last_name(part.target) == name), None)
+    if type(value) is ir.Call:
+        return next((arg.value for arg in value.args if arg.name == "default"), None)
+    return value
 
 
 def _given(call: ir.Call, cls: ClassInfo, name: str) -> Iterator[ir.Node]:

@@ -32,6 +32,7 @@ _MANY: Final = 200
 """So many expressions are looked at."""
 _METHODS: Final = {"+": "add", "-": "subtract", "*": "multiply"}
 _INTEGER: Final = ("int", "uint")
+_COUNTS: Final = frozenset({"count", "counts", "hist", "histogram", "visits"})
 
 
 def check(m: Machine, f: Frame, at: int, place: At, args: Args) -> None:
@@ -43,7 +44,7 @@ def check(m: Machine, f: Frame, at: int, place: At, args: Args) -> None:
     array, index = func.obj.obj, func.obj.index
     method = _METHODS.get(_operator(array, index, call), "")
     if method and _is_list_of_numbers(place.index) and "unique_indices" not in args.kw:
-        when = (_Repeats(m, f.module, f.fn, index),)
+        when = (_Repeats(m, f.module, f.fn, index, _counts(array, call)),)
         m.emit(f, LostUpdate, at, None, Confidence.LIKELY, when=when, method=method)
 
 
@@ -60,6 +61,14 @@ def _operator(array: ir.Node, index: ir.Node, call: ir.Call) -> str:
     return value.op if old else ""
 
 
+def _counts(array: ir.Node, call: ir.Call) -> bool:
+    """Whether one is added to what is called counts: each index comes as often as there is something to count."""
+    value = call.args[0].value
+    ones = [value.left, value.right] if type(value) is ir.BinOp and value.op == "+" else []
+    counted = naming.has_word(last_name(array.obj if type(array) is ir.Attr else array), _COUNTS)
+    return counted and any(type(one) is ir.Const and one.value == 1 for one in ones)
+
+
 def _is_list_of_numbers(index: Value | None) -> bool:
     if type(index) is not Arr or index.kind is not SEEN or not index.rank:
         return False
@@ -67,11 +76,15 @@ def _is_list_of_numbers(index: Value | None) -> bool:
 
 
 class _Repeats:
-    """Of an update at indices that are computed in a function, or in a module's body: it holds if they may come twice."""
+    """Of an update at indices that are computed in a function, or in a module's body: it holds if they may come twice. counts: each
+    is counted."""
 
-    __slots__ = ("_fn", "_index", "_m", "_module", "_seen")
+    __slots__ = ("_counts", "_fn", "_index", "_m", "_module", "_seen")
 
-    def __init__(self, m: Machine, module: ModuleInfo, fn: FuncInfo | None, index: ir.Node) -> None:
+    def __init__(
+        self, m: Machine, module: ModuleInfo, fn: FuncInfo | None, index: ir.Node, counts: bool
+    ) -> None:
+        self._counts = counts
         self._m = m
         self._module = module
         self._fn = fn
@@ -83,7 +96,8 @@ class _Repeats:
         self._seen.clear()
         origins = list(self._origins(self._module, self._fn, self._index))
         names = {last_name(node.func) for node in origins if type(node) is ir.Call}
-        return names.isdisjoint(lexicon().arrays.gives_each_once) and any(map(_repeats, origins))
+        again = any(map(_repeats, origins)) or (self._counts and all(map(_is_name, origins)))
+        return names.isdisjoint(lexicon().arrays.gives_each_once) and again
 
     def _origins(self, module: ModuleInfo, fn: FuncInfo | None, node: ir.Node) -> Iterator[ir.Node]:
         """The expressions that the elements of an array are computed from, as far as the code shows them."""
@@ -127,8 +141,15 @@ class _Repeats:
                         yield from self._origins(around, other, given)
 
 
+def _is_name(node: ir.Node) -> bool:
+    return type(node) is ir.Name
+
+
 def _repeats(node: ir.Node) -> bool:
     words = lexicon().arrays
+    if isinstance(node, (ir.Tuple, ir.List)):
+        written = [one.value for one in node.elts if type(one) is ir.Const]
+        return len(set(written)) < len(written)
     if type(node) is ir.BinOp:
         return node.op in ("//", "%")
     if type(node) is ir.Call:
