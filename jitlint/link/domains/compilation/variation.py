@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Arr, Ext, ExtInst, Func, Mod, Py, Seq, Value, alternatives
-from jitlint.link.domains.compilation import formulas, gathered, tokens
+from jitlint.link.domains.compilation import formulas, gathered, listed, tokens
 from jitlint.link.domains.compilation.formulas import FEW
 from jitlint.link.domains.compilation.renewed import renewals, takes_in
 from jitlint.link.engine import scopes
@@ -341,7 +341,7 @@ class Variation:
         values = self._inside(name) if name in self.assigned else []
         older = all(self.target(loop, name) is None for loop in self.loops)
         if not values:
-            return self._made_before(name, older, depth)
+            return self._made_before(name, older, depth) or listed.shape(self, name, depth)
         if None in values:
             return ""
         self._busy.add(name)
