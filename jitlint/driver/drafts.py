@@ -16,7 +16,7 @@ from jitlint.base.diagnostic import Confidence, Severity
 
 if TYPE_CHECKING:
     from jitlint.driver.judge import Verdict
-    from jitlint.infer.events import TracedFunction
+    from jitlint.infer.traced_functions import TracedFunction
 from jitlint.infer.places import Event, Step
 
 

@@ -79,3 +79,12 @@ class SummedMeans(Event):
     has added up already are averaged."""
 
     what: str = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class UnsettledResult(Event):
+    """A result that differs from device to device is given as what is the same on all. split: the parameter of which each device has
+    its share. share: the axes over which it is split."""
+
+    split: str = ""
+    share: tuple[str, ...] = ()

@@ -6,10 +6,9 @@ decide but the words. Every event names its place (module and origin number), it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Union
 
-from jitlint.base.diagnostic import Confidence
 from jitlint.infer.buffer_events import DonatedRead as DonatedRead
 from jitlint.infer.buffer_events import LostDonation as LostDonation
 from jitlint.infer.buffer_events import RepeatedTransfer as RepeatedTransfer
@@ -18,6 +17,7 @@ from jitlint.infer.derivative_events import LostUpdate as LostUpdate
 from jitlint.infer.derivative_events import MovingTarget as MovingTarget
 from jitlint.infer.derivative_events import NanGradient as NanGradient
 from jitlint.infer.derivative_events import SummedMeans as SummedMeans
+from jitlint.infer.derivative_events import UnsettledResult as UnsettledResult
 from jitlint.infer.derivative_events import WrappedDifference as WrappedDifference
 from jitlint.infer.derivative_events import ZeroGradient as ZeroGradient
 from jitlint.infer.number_events import CutNumbers as CutNumbers
@@ -33,7 +33,7 @@ from jitlint.infer.number_events import UnstableLog as UnstableLog
 from jitlint.infer.number_events import UnstableSeed as UnstableSeed
 from jitlint.infer.number_events import WideDtype as WideDtype
 from jitlint.infer.number_events import WidenedArray as WidenedArray
-from jitlint.infer.places import Event, Step
+from jitlint.infer.places import Event
 from jitlint.infer.timing_events import ColdClock as ColdClock
 from jitlint.infer.timing_events import EarlyWrite as EarlyWrite
 from jitlint.infer.timing_events import UnsyncedClock as UnsyncedClock
@@ -467,6 +467,7 @@ AnyEvent = Union[
     LostUpdate,
     LocalGradients,
     SummedMeans,
+    UnsettledResult,
     WrongMode,
     UnresetMetric,
     LimitMet,
@@ -474,27 +475,3 @@ AnyEvent = Union[
 
 RAISING = frozenset({Truth, Convert, KindCheck, BadIndex, ArrayStore, ApiMisuse, TransformMisuse})
 """Events of code that JAX refuses where it stands: what follows is not reached."""
-
-
-@dataclass(frozen=True, slots=True)
-class TracedParameter:
-    """One parameter's status over every traced entry of a function: traced, static, mixed or unknown."""
-
-    name: str
-    status: str
-
-
-@dataclass(slots=True)
-class TracedFunction:
-    """A function that some traced code reaches. modes: subset of S, B, L as letters; because: the witness of
-    the first (strongest) entry; ground and confidence as in findings."""
-
-    module: str
-    qualname: str
-    first_at: int
-    name_at: int
-    modes: str
-    ground: str
-    confidence: Confidence
-    parameters: list[TracedParameter] = field(default_factory=list)
-    because: tuple[Step, ...] = ()

@@ -15,9 +15,10 @@ from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.load import catalogue
 from jitlint.catalogue.transforms import load_transforms
 from jitlint.infer.described import Seen
-from jitlint.infer.events import AnyEvent, LimitMet, TracedFunction, TracedParameter
+from jitlint.infer.events import AnyEvent, LimitMet
 from jitlint.infer.places import Place
 from jitlint.infer.program import FuncInfo, ModuleInfo
+from jitlint.infer.traced_functions import TracedFunction, TracedParameter
 from jitlint.infer.values import STR, Scope
 from jitlint.link.core import calls, expressions, statements
 from jitlint.link.domains.asked.domain import Answers, Asked

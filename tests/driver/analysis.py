@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitlint.base.diagnostic import Confidence
-from jitlint.infer.events import TracedFunction, TracedParameter, Truth
+from jitlint.infer.events import Truth
 from jitlint.infer.places import Place, Step
+from jitlint.infer.traced_functions import TracedFunction, TracedParameter
 from jitlint.link.program import Analysis, ModuleInput, Options
 from jitlint.syntax import ir
 

@@ -7,7 +7,8 @@ import itertools
 
 import pytest
 
-from jitlint.infer.events import AnyEvent, TracedFunction, Truth
+from jitlint.infer.events import AnyEvent, Truth
+from jitlint.infer.traced_functions import TracedFunction
 from jitlint.link.program import Analysis, Options, analyse
 from tests.link.sources import deeply, module, run, run_all
 

@@ -27,7 +27,6 @@ from jitlint.infer.events import (
     Handler,
     KindCheck,
     Leak,
-    TracedFunction,
     TransformMisuse,
     Truth,
 )
@@ -36,6 +35,7 @@ from jitlint.infer.host_calls import HostCalls
 from jitlint.infer.keys import KeyNames
 from jitlint.infer.places import Place, Step
 from jitlint.infer.program import ClassInfo, FuncInfo, ModuleInfo
+from jitlint.infer.traced_functions import TracedFunction
 from jitlint.infer.values import (
     UNKNOWN,
     Arr,

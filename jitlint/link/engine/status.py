@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import TracedFunction
 from jitlint.infer.lattice import parts, traced_modes
 from jitlint.infer.places import Step
+from jitlint.infer.traced_functions import TracedFunction
 from jitlint.infer.values import (
     UNKNOWN,
     Arr,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Py, Xform
+from jitlint.infer.values import Func, Py, Value, Xform
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import last_name
+from jitlint.link.tables.ir_walk import last_name, same_text
+from jitlint.link.tables.results import only_returned
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 
@@ -30,6 +31,8 @@ def order(x: Xform, target: ir.Tuple) -> str:
         return "the value, then the gradients"
     if x.spec.result == derivatives.VALUED and aux and _swaps_aux(first, second):
         return "the pair of value and auxiliary data, then the gradients"
+    if x.spec.result == derivatives.VALUED and aux and _crosses(x, first):
+        return "the value, then the auxiliary data, then the gradients"
     if x.spec.result == "grad" and aux and _is_gradient(second) and _says_other(first):
         return "the gradients, then the auxiliary data"
     return ""
@@ -39,6 +42,24 @@ def _swaps_aux(first: ir.Expr, second: ir.Expr) -> bool:
     """``(loss, grads), aux``."""
     inner = first.elts if type(first) is ir.Tuple else []
     return len(inner) == 2 and _is_value(inner[0]) and _is_gradient(inner[1]) and _says_other(second)
+
+
+def _crosses(x: Xform, target: ir.Expr) -> bool:
+    """Whether one of two names is that of the other result in the function: ``return loss, error``, ``(error, rest), grads = ...``."""
+    names = target.elts if type(target) is ir.Tuple else []
+    inner: Value | None = x.target
+    while type(inner) is Xform:
+        inner = inner.target
+    returned = only_returned(inner.fn.parts) if type(inner) is Func else None
+    results = returned.elts if type(returned) is ir.Tuple else []
+    if len(names) != 2 or len(results) != 2:
+        return False
+    return any(
+        type(names[i]) is ir.Name
+        and same_text(names[i], results[1 - i])
+        and not same_text(names[1 - i], results[1 - i])
+        for i in range(2)
+    )
 
 
 def _is_gradient(node: ir.Expr) -> bool:

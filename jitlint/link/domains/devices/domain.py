@@ -9,14 +9,14 @@ them, go into another function that might average them, or where no collective s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Optional
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import LocalGradients, SummedMeans
 from jitlint.infer.places import Step
 from jitlint.infer.values import Class, Func, Method, Tup, Value, const_of
-from jitlint.link.domains.devices import again, ratios, sums
+from jitlint.link.domains.devices import again, ratios, sums, unsettled
 from jitlint.link.engine.domain import Activation, Called, Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -54,8 +54,8 @@ class _Derived(NamedTuple):
     settled: _Settled | None = None
 
 
-_SPLIT: Final = Slot[Value]()
-"""How what a function gives is put together again, which is mapped over a mesh without checks."""
+_SPLIT: Final = Slot[tuple[Optional[Value], Value]]()
+"""How what a function is given is split, which is mapped over a mesh without checks, and how what it gives is put together again."""
 
 
 _MAPPED: Final = Slot[bool]()
@@ -72,7 +72,7 @@ class Devices(Domain[None]):
         super().__init__(m)
         self.devices: set[str] = set()
         self.lanes: set[str] = set()
-        self._split: dict[int, Value] = {}
+        self._split: dict[int, tuple[Value | None, Value]] = {}
 
     def hears_of(self, dotted: str) -> bool:
         """What optimisers are told, and what is added up."""
@@ -86,7 +86,7 @@ class Devices(Domain[None]):
         target, marks = signature(x.target), x.options.get(x.spec.results)
         unchecked = x.spec.specs and varying.axes_of(x, f.world) == ()
         if unchecked and target is not None and marks is not None:
-            self._split[target.func.fn.id] = marks
+            self._split[target.func.fn.id] = x.options.get(x.spec.specs), marks
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A function has been differentiated, over a mesh perhaps that adds up what comes of it."""
@@ -125,15 +125,17 @@ class Devices(Domain[None]):
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """It may go down its gradients by itself, or give them as what is the same everywhere."""
         self._descends(inner)
-        marks = _SPLIT.of(inner)
-        given = only_returned(inner.fn.parts) if marks is not None and inner.fn is not None else None
-        if marks is None or given is None:
+        split = _SPLIT.of(inner)
+        given = only_returned(inner.fn.parts) if split is not None and inner.fn is not None else None
+        if split is None or given is None:
             return
+        unsettled.check(self.m, inner, *split)
+        marks = split[1]
         nodes = given.elts if type(given) is ir.Tuple else [given]
         found = iteration.known_items(marks) if type(marks) is Tup else [marks]
         for node, mark in zip(nodes, found or []):
-            split = shardings.split_of(mark)
-            if split is None or any(shardings.named_in(split)):
+            entries = shardings.split_of(mark)
+            if entries is None or any(shardings.named_in(entries)):
                 continue
             derived = self._derived(inner, node)
             if derived is not None:

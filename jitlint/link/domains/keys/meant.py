@@ -25,6 +25,7 @@ from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
+_TRAINING: Final = frozenset({"train", "training"})
 DRAW: Final = "draw"
 """The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
 
@@ -129,11 +130,21 @@ def evaluates_again(f: Frame, this: Use, found: Use) -> bool:
     )
     if alike or this.api or found.api:
         return alike
-    if naming.has_word(last_name(one.func), words) is not naming.has_word(last_name(other.func), words):
+    if _are_steps(last_name(one.func), last_name(other.func)):
         return True
     applied = _applied(f, one.func)
     same = applied == _applied(f, other.func) and naming.has_word(applied, words)
     return same or _evaluate_one(f, one, other)
+
+
+def _are_steps(one: str, other: str) -> bool:
+    """Whether two names differ in which step they are: ``train_step`` and ``eval_step``."""
+    first, second = ({*name.lower().split("_")} for name in (one, other))
+    evaluating = lexicon().keys.evaluating
+    for here, there in ((first, second), (second, first)):
+        if here & evaluating and here - evaluating == there - _TRAINING != there:
+            return True
+    return False
 
 
 def _stands_for(f: Frame, func: ir.Expr) -> str:
