@@ -9,23 +9,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from jitlint.infer.objects import is_cold
+from jitlint.infer.objects import NO_ARRAYS, is_cold
 from jitlint.infer.sizes import DEPTH
-from jitlint.infer.values import FRESH, UNKNOWN, Arr, ExtInst, Func, Inst, Map, Seq, Tup, Value
+from jitlint.infer.values import FRESH, NONE, UNKNOWN, Arr, Ext, ExtInst, Func, Inst, Map, Py, Seq, Tup, Value
 from jitlint.link.engine import evaluator
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import iteration, pytrees
+from jitlint.link.values import flattening, iteration, pytrees
 from jitlint.link.values.questions import no_arrays
 from jitlint.syntax import ir
 
 TREE_AT: Final = "equinox.tree_at"
+_ARRAYS: Final[dict[str, tuple[str, ...]]] = {
+    "equinox.is_array": (),
+    "equinox.is_inexact_array": ("float", "bfloat", "complex", "inexact"),
+}
+"""Filters, with the data types of the arrays that they let through, none if all."""
 
 
 def partition(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """The arrays of a tree, and the rest."""
-    value = args.get(0, "pytree") or UNKNOWN
+    value, kept = args.get(0, "pytree") or UNKNOWN, args.get(1, "filter_spec")
+    if type(kept) is Ext and kept.dotted in _ARRAYS and type(value) is Inst and not value.open:
+        return Tup((_arrays_of(value, _ARRAYS[kept.dotted], DEPTH), value))
     return Tup((_less(value), value))
+
+
+def _arrays_of(value: Value, kinds: tuple[str, ...], depth: int) -> Value:
+    """A tree of which only arrays are left; the fields that are no leaves stay. kinds: of data types, none for all."""
+    if type(value) is Arr:
+        other = bool(kinds) and value.dtype is not None and not value.dtype.startswith(kinds)
+        return UNKNOWN if value.host else NONE if other else value
+    if type(value) is Inst and depth:
+        static = flattening.static_names(value)
+        attrs = {
+            name: part if name in static else _arrays_of(part, kinds, depth - 1)
+            for name, part in value.attrs.items()
+        }
+        return Inst(value.cls, attrs, value.level, None, value.open)
+    parts = pytrees.children(value) if depth else None
+    if parts is None:
+        return NONE if type(value) in NO_ARRAYS or type(value) is Py else UNKNOWN  # layers hold both
+    return pytrees.with_children(value, [_arrays_of(part, kinds, depth - 1) for part in parts])
 
 
 def _less(value: Value) -> Value:
@@ -49,7 +74,9 @@ def combine(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _together(m: Machine, first: Value, last: Value, depth: int) -> Value:
     """A value of the first part, with the functions of the last."""
-    if no_arrays.not_an_array(m, last) and type(last) is not Inst:
+    if (no_arrays.not_an_array(m, last) and type(last) is not Inst) or (
+        first is UNKNOWN and type(last) is ExtInst
+    ):
         return last
     if type(last) is not Inst or last.open or is_cold(last) or not depth:
         return first
