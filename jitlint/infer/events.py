@@ -249,8 +249,8 @@ class JitCreation(Event):
 @dataclass(frozen=True, slots=True)
 class UnrolledLoop(Event):
     """A Python loop in staged code. problem: unrolled (many turns, each a copy of the body), iteration (the rows of a
-    traced array, one by one). count: the number of turns, or what it comes from: shape, array. by_default: so many are
-    they where nobody asks for another number."""
+    traced array, one by one), builtins.sum and its like (a function of Python's takes rows one by one, traced or not). count: the number of
+    turns, or what it comes from: shape, array. by_default: so many are they where nobody asks for another number."""
 
     problem: str = "unrolled"
     count: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.infer.values import S, Value
 from jitlint.link.domains.unrolling import loops, rows
-from jitlint.link.engine.domain import Domain, Transformed
+from jitlint.link.engine.domain import Domain, Library, Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.syntax import ir
@@ -22,6 +22,14 @@ class Unrolling(Domain[None]):
     def on_transform(self, f: Frame, transformed: Transformed) -> None:
         """The arguments of a transformed function tell how many rows it gets."""
         rows.called(self.rows, f, transformed.x, transformed.args)
+
+    def hears_of(self, dotted: str) -> bool:
+        """Functions of Python that take what they are given element by element."""
+        return dotted in loops.BUILTINS
+
+    def on_library(self, f: Frame, library: Library) -> None:
+        """One of them is called."""
+        loops.check_builtin(self.m, f, library)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A loop turned; how often?"""

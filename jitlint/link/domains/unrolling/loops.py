@@ -21,10 +21,12 @@ from jitlint.infer.events import (
     Truth,
     UnrolledLoop,
 )
+from jitlint.infer.grounds import SEEN
 from jitlint.infer.lattice import traced_modes
 from jitlint.infer.values import Arr, Ext, S, Seq, Tree, Value, alternatives
 from jitlint.link.domains.unrolling import defaults, rows
 from jitlint.link.engine import evaluator, scopes
+from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Condition, Found
@@ -50,6 +52,19 @@ _COMBINED: Final[dict[str, Callable[[int, int], int]]] = {
 _FORMS: Final = frozenset({"shape", "size", "ndim", "len"})
 _BLOCKS: Final = ("body", "orelse", "final")
 _DEPTH: Final = 5
+_LONG: Final = 64
+"""So many elements are a long array."""
+BUILTINS: Final = frozenset({"builtins.sum", "builtins.max", "builtins.min", "builtins.sorted"})
+
+
+def check_builtin(m: Machine, f: Frame, library: Library) -> None:
+    """Record a function of Python's that adds up, or goes through, a long array of JAX's one element at a time."""
+    array = library.args.pos[0] if len(library.args.pos) == 1 else None
+    rows = array.dims[0] if type(array) is Arr and array.dims and not array.host else None
+    if type(array) is not Arr or type(rows) is not int or rows < _LONG or f.module.is_test:
+        return
+    if array.kind is SEEN and (f.world.here & S or not f.world.level):
+        m.emit(f, UnrolledLoop, library.at, None, Confidence.LIKELY, problem=library.dotted, count=str(rows))
 
 
 def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None:
