@@ -135,7 +135,7 @@ class OddOptimiser(Event):
     the schedule ``name`` gives for one step), masked (what a mask leaves out is handed on as it is), subtracted (the updates
     ``name``), restarted (the state ``name`` is made anew at each step), each-epoch (each epoch makes one for ``name``), swapped
     (``name`` is the value, not the gradients), misnamed (what a derivative gives is called by the names of each other; ``name``: its order), elsewhere (``name`` goes down a gradient that is taken by something else),
-    grows (``name`` adds ``detail`` of the weights), replaced (the average ``name`` keeps ``detail`` of itself).
+    grows (``name`` adds ``detail`` of the weights), replaced (the average ``name`` keeps ``detail`` of itself), laid-out (a schedule counts ``name`` in batches).
     """
 
     problem: str = ""

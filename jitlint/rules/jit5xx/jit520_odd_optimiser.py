@@ -23,6 +23,7 @@ here; the model learns worse than it could, or not at all:
 - `optax.add_decayed_weights` behind the learning rate adds a part of the weights to updates that carry the minus: they grow;
 - `optax.incremental_update` takes the new values first, and second the average that follows them: swapped, the average is all but
   replaced;
+- a schedule over `num_epochs` has gone through after as many batches, as each is a step;
 - a state that is made inside of the step that was given one starts each step from zero;
 - `jax.value_and_grad` gives the value first, and the gradients second;
 - a step from `fast` down a gradient that was taken by `params` is the same in each turn of a loop.
@@ -85,6 +86,10 @@ _SAID = {
         "each epoch makes the state of the optimiser anew, while `{name}` goes on: its moments are zero again, and its schedule begins"
         " with the first step",
         "make it once, before the first epoch, and hand the new one of each epoch to the next",
+    ),
+    "laid-out": (
+        "the schedule takes `{name}` for a number of steps, but each batch is one: it has gone through after as many batches",
+        "give it the number of all steps: `{name} * steps_per_epoch`",
     ),
     "elsewhere": (
         "`{name}` goes down a gradient that is taken by something else, and is the same however often this runs",

@@ -14,6 +14,7 @@ from jitlint.link.domains.contracts import (
     linen,
     nnx,
     optimisers,
+    schedules,
     scopes,
     streams,
     unbound,
@@ -82,6 +83,7 @@ class Contracts(Domain[linen.Needs]):
             labels.heard(self.m, f, library)
             decaying.made(self.m, f, library, self.turned)
             averaged.heard(self.m, f, library)
+            schedules.made(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)
         elif library.dotted == nnx.SPLIT:
