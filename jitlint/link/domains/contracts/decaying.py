@@ -35,8 +35,8 @@ _ADDED: Final = "$adds weights"
 """The attribute in which a transformation remembers which part of the weights it adds."""
 _SIGN: Final = "$sign"
 """Where one remembers the sign of what it multiplies with."""
-_SITE: Final = "$adds weights at"
-"""Of a chain that adds them behind a negative factor: where it was made."""
+_SITES: Final = "$adds weights at"
+"""Of what adds them behind a negative factor, or has chains inside that do: where, in one text."""
 
 
 class Turned:
@@ -51,38 +51,46 @@ def made(m: Machine, f: Frame, library: Library, turned: Turned) -> None:
     dotted, args, out = library.dotted, library.args, library.result
     if library.owner is not None or type(out) is not ExtInst or args.more is not None:
         return
+    sites = {site for part in args.pos for site in _sites(part)}
     if dotted == _CHAIN:
         _note_turned(args.pos, turned)
-        _check(m, f, library.at, args.pos, out, turned)
+        sites |= _check(m, f, library.at, args.pos, turned)
     elif dotted in (_DECAY, _MASKED):
         part = _number(args.get(0, "weight_decay")) if dotted == _DECAY else _added(args.get(0, "inner"))
         out.attrs |= {_ADDED: py(part)} if part > 0 else {}
     sign = _sign(m, f, library.at, dotted, args)
-    if sign:
-        out.attrs[_SIGN] = py(sign)
+    out.attrs |= {_SIGN: py(sign)} if sign else {}
+    out.attrs |= {_SITES: py("\n".join(sorted(sites)))} if sites else {}
 
 
-def _check(m: Machine, f: Frame, at: int, parts: Sequence[Value], chain: ExtInst, turned: Turned) -> None:
-    """Record the weights that a chain adds behind a negative factor."""
+def _check(m: Machine, f: Frame, at: int, parts: Sequence[Value], turned: Turned) -> set[str]:
+    """Record the weights that a chain adds behind a negative factor, and give where that is."""
     sign = 1
     for place, part in enumerate(parts):
         if sign < 0 and _added(part) and all(map(_keeps, parts[place + 1 :])) and not f.module.is_test:
             where = _written(m, f, at, place)
             site = f"{f.module.name} {where}"
-            chain.attrs[_SITE] = py(site)
             m.emit(
                 f, OddOptimiser, where, None, Confidence.LIKELY, when=(_GoesNowhere(turned, site),),
                 problem="grows", name=_DECAY, detail=f"{_added(part):g}",
             )  # fmt: skip
-            return
+            return {site}
         sign *= _sign_of(part) or 1
+    return set()
 
 
 def _note_turned(parts: Sequence[Value], turned: Turned) -> None:
     for place, part in enumerate(parts):
-        site = part.attrs.get(_SITE) if type(part) is ExtInst else None
-        if type(site) is Py and not all(map(_keeps, parts[place + 1 :])):
-            turned.sites.add(str(site.const))
+        if not all(map(_keeps, parts[place + 1 :])):
+            turned.sites |= _sites(part)
+
+
+def _sites(part: Value) -> set[str]:
+    """Where what a transformation is made of adds weights behind a negative factor."""
+    if type(part) is Map:
+        return {site for one in part.entries.values() for site in _sites(one)}
+    sites = part.attrs.get(_SITES) if type(part) is ExtInst else None
+    return set(str(sites.const).split("\n")) if type(sites) is Py else set()
 
 
 def _written(m: Machine, f: Frame, at: int, place: int) -> int:
