@@ -30,8 +30,6 @@ from jitlint.syntax.children import below
 
 _SMALL: Final = 0.5
 """Who gives a share of so much may mean what is kept."""
-_AGAIN: Final = ("new_", "next_", "updated_")
-"""What the names begin with of what takes something's place."""
 
 
 def heard(m: Machine, f: Frame, library: Library) -> None:
@@ -111,10 +109,8 @@ def _targets(node: ir.Node | None, call: ir.Call) -> Iterator[str]:
 def _takes_place(target: str, slow: str) -> bool:
     """Whether a name is that of an average, or of what it is next."""
     last, before = target.rpartition(".")[2], slow.rpartition(".")[2]
-    for beginning in _AGAIN:
-        last = last.removeprefix(beginning)
-    alike = _says_slow(last) and last == before
-    return bool(slow) and (target == slow or alike or _both_plain(last, slow))
+    again = _says_slow(before) and (last == before or last.endswith(f"_{before}"))
+    return bool(slow) and (target == slow or again or _both_plain(last, slow))
 
 
 def _both_plain(name: str, slow: str) -> bool:

@@ -31,7 +31,6 @@ _SITE: Final = "$laid out"
 _MODULE: Final = "$laid out in"
 _FUNCTION: Final = "$laid out by"
 """The attributes in which a schedule remembers the variable with its epochs, and where it was made."""
-_TAKING: Final = ("optax.scale_by_learning_rate", "optax.scale_by_schedule")
 _GATHERING: Final = frozenset({"MultiSteps", "apply_every"})
 """What makes one step of several batches."""
 _LOOPS: Final = (ir.For, ir.While)
@@ -51,7 +50,7 @@ def made(m: Machine, f: Frame, library: Library) -> None:
         if found:
             place = {_SITE: library.at, _MODULE: f.module.name, _FUNCTION: f.qualname}
             out.attrs |= {name: py(value) for name, value in {_EPOCHS: found[-1], **place}.items()}
-    elif dotted in words.complete or dotted in _TAKING:
+    elif dotted in words.complete | words.pairs_functions:
         schedule = library.args.pos[0] if library.args.pos else library.args.kw.get("learning_rate")
         _taken(m, f, schedule)
 
