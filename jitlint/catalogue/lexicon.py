@@ -1,7 +1,4 @@
-"""Sets of library names that the analysis asks about, as data (layer: ``catalogue``).
-
-Written in ``data/lexicon.toml``, where each is explained. What belongs to one function is its entry's business and not found here.
-"""
+"""Sets of library names that the analysis asks about, as data in ``data/lexicon.toml``, which explains each; what belongs to one function is its entry's business (layer: ``catalogue``)."""
 
 from __future__ import annotations
 
@@ -414,6 +411,9 @@ class Contracts(msgspec.Struct, frozen=True):
     spreading: frozenset[str]
     alike: tuple[str, ...]
     meshes: frozenset[str]
+    epochs: frozenset[str]
+    begins_anew: frozenset[str]
+    within: frozenset[str]
 
 
 class Counts(msgspec.Struct, frozen=True):

@@ -20,6 +20,10 @@ here; the model learns worse than it could, or not at all:
 - `optax.adam(schedule(0))` has the first learning rate for ever: the schedule itself is what the optimiser takes;
 - `optax.masked(optax.adam(1e-3), mask)` hands on the gradients of what the mask leaves out as they are, and `apply_updates` adds them;
 - updates carry the minus already: who subtracts them climbs;
+- `optax.add_decayed_weights` behind the learning rate adds a part of the weights to updates that carry the minus: they grow;
+- `optax.incremental_update` takes the new values first, and second the average that follows them: swapped, the average is all but
+  replaced;
+- a schedule over `num_epochs` has gone through after as many batches, as each is a step;
 - a state that is made inside of the step that was given one starts each step from zero;
 - `jax.value_and_grad` gives the value first, and the gradients second;
 - a step from `fast` down a gradient that was taken by `params` is the same in each turn of a loop.
@@ -66,6 +70,14 @@ _SAID = {
         "the updates `{name}` carry their sign already, but are subtracted",
         "add them: `params = optax.apply_updates(params, {name})`",
     ),
+    "grows": (
+        "`{name}` stands behind the learning rate, and adds {detail} of the weights to updates that have their sign already: they grow",
+        "put it before the learning rate: `optax.chain(optax.scale_by_adam(), {name}({detail}), optax.scale(-1e-3))`",
+    ),
+    "replaced": (
+        "`{name}` keeps {detail} of itself only: what `optax.incremental_update` gets first is the new, and second what follows it",
+        "swap the first two arguments: `optax.incremental_update(new, {name}, {detail})`",
+    ),
     "restarted": (
         "the state `{name}` is made anew in each step here, so that each begins from zero",
         "make it once, before the first step, and hand the new one of each step to the next",
@@ -74,6 +86,10 @@ _SAID = {
         "each epoch makes the state of the optimiser anew, while `{name}` goes on: its moments are zero again, and its schedule begins"
         " with the first step",
         "make it once, before the first epoch, and hand the new one of each epoch to the next",
+    ),
+    "laid-out": (
+        "the schedule takes `{name}` for a number of steps, but each batch is one: it has gone through after as many batches",
+        "give it the number of all steps: `{name} * steps_per_epoch`",
     ),
     "elsewhere": (
         "`{name}` goes down a gradient that is taken by something else, and is the same however often this runs",
@@ -94,4 +110,5 @@ _SAID = {
 def check(event: OddOptimiser) -> Report:
     """Report what an optimiser does instead."""
     message, help_ = _SAID[event.problem]
-    return Report(message.format(name=event.name), help_.format(name=event.name))
+    said = {"name": event.name, "detail": event.detail}
+    return Report(message.format_map(said), help_.format_map(said))

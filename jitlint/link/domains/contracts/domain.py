@@ -5,6 +5,8 @@ from __future__ import annotations
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, Inst, Value
 from jitlint.link.domains.contracts import (
+    averaged,
+    decaying,
     dropping,
     gradients,
     labels,
@@ -12,6 +14,7 @@ from jitlint.link.domains.contracts import (
     linen,
     nnx,
     optimisers,
+    schedules,
     scopes,
     streams,
     unbound,
@@ -33,6 +36,7 @@ class Contracts(Domain[linen.Needs]):
     def __init__(self, m: Machine) -> None:
         super().__init__(m)
         self.starts = Starts()
+        self.turned = decaying.Turned()
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A module may be one that is called by itself, or gradients may be applied."""
@@ -77,6 +81,9 @@ class Contracts(Domain[linen.Needs]):
         elif library.dotted.startswith(optimisers.OPTAX):
             optimisers.heard(self.m, f, library, self.starts)
             labels.heard(self.m, f, library)
+            decaying.made(self.m, f, library, self.turned)
+            averaged.heard(self.m, f, library)
+            schedules.made(self.m, f, library)
         elif library.dotted.startswith(dropping.DROPOUT):
             dropping.heard(self.m, f, library)
         elif library.dotted == nnx.SPLIT:
