@@ -39,4 +39,5 @@ class Gradients(msgspec.Struct, frozen=True):
     momenta: frozenset[str]
     condensing: frozenset[str]
     taking_apart: frozenset[str]
+    keeping: frozenset[str]
     edges: dict[str, str]

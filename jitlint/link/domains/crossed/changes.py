@@ -7,6 +7,7 @@ What it does not: judge mechanics, where the slope by a position changes a momen
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -29,6 +30,7 @@ from jitlint.syntax.children import below
 _SIGNS: Final = ("+", "-")
 _MAPS: Final = ("map", "tree_map")
 _UPDATE: Final = "update"
+_UPDATING: Final = frozenset({_UPDATE})
 _OPTAX: Final = "optax."
 _APPLIES: Final = "optax.apply_updates"
 _APPLY_GRADIENTS: Final = "apply_gradients"
@@ -39,21 +41,20 @@ _STATEMENTS: Final = (ir.Assign, ir.AugAssign, ir.AnnAssign, ir.For)
 
 
 class Change(NamedTuple):
-    """Something is moved along something. optimised: by an optimiser. factors: what that is multiplied with."""
+    """Something is moved along something. optimised: by an optimiser. applied: along its updates. factors: what that is multiplied with."""
 
     node: ir.Node
     moved: ir.Expr
     along: ir.Expr
     optimised: bool = False
+    applied: bool = False
     factors: Sequence[ir.Expr] = ()
 
 
 def check(m: Machine, f: Frame, derivative: Derivative) -> None:
     """Record the first of its gradients that changes another argument of the call."""
-    code = _Code(f, derivative)
-    steps = [
-        (change, form) for change in _changes(m, f, code) if (form := code.form(change.along)) is not None
-    ]
+    code = _Code(m, f, derivative)
+    steps = [(change, form) for change in _changes(m, f, code) if (form := code.along(change)) is not None]
     for change, number in steps:
         own = plain(derivative.given(number)) if isinstance(number, int) else ""
         moved = plain(change.moved)
@@ -109,27 +110,54 @@ def _called(derivative: Derivative) -> ir.Node | None:
 class _Code:
     """The function, or the body of a module, in which a derivative is called. held: what its variables hold of the result."""
 
-    def __init__(self, f: Frame, derivative: Derivative) -> None:
+    def __init__(self, m: Machine, f: Frame, derivative: Derivative) -> None:
+        self._m = m
+        self._f = f
         self._derivative = derivative
         self.nodes = sorted(ir_walk.code_of(f.module, f.fn), key=lambda node: node.at)
         self.statements = [node for node in self.nodes if isinstance(node, _STATEMENTS)]
-        self._set = [name for node in self.nodes for name in ir_walk.bound_by(node)]
+        self._set = Counter(name for node in self.nodes for name in ir_walk.bound_by(node))
+        self._odd = set[str]()
         self.held: dict[str, Form] = {}
+        while self._finds_odd():
+            pass
+        self._updates = dict(filter(None, map(self._updated, self.nodes)))
+
+    def _updated(self, node: ir.Node) -> tuple[str, Form] | None:
+        """``updates, state = tx.update(grads, state)``: what an optimiser makes of a gradient, or may make."""
+        if type(node) is not ir.Assign or type(node.value) is not ir.Call or not node.value.args:
+            return None
+        target = node.targets[0]
+        first = target.elts[0] if type(target) is ir.Tuple and len(target.elts) == 2 else None
+        called = naming.has_word(last_name(node.value.func), _UPDATING)
+        form = self.form(node.value.args[0].value) if called else None
+        known = type(first) is ir.Name and self._set[first.id] == 1 and form is not None
+        return (first.id, form) if known and type(first) is ir.Name else None
+
+    def along(self, change: Change) -> Form:
+        """What something is moved along."""
+        if change.applied and type(change.along) is ir.Name:
+            return self._updates.get(change.along.id)
+        return self.form(change.along)
+
+    def _finds_odd(self) -> bool:
+        """Whether some variables turn out to be set to something else as well, when it is written down what they hold."""
+        self.held, self._bound = {}, Counter[str]()
         for node in self.statements:
             if type(node) is ir.Assign:
                 self._bind_all(node)
+        odd = {name for name in self.held if self._bound[name] != self._set[name]}
+        self._odd |= odd
+        return bool(odd)
 
     def _bind_all(self, node: ir.Assign) -> None:
         form = self.form(node.value)
-        if form is None and type(node.value) is ir.Call and last_name(node.value.func) == _UPDATE:
-            grads = self.form(node.value.args[0].value) if node.value.args else None
-            form = (grads, None) if isinstance(grads, int) else None
         for target in node.targets if form is not None else ():
             self._bind(target, form)
 
     def _bind(self, target: ir.Node, form: Form) -> None:
-        if type(target) is ir.Name and self._set.count(target.id) == 1:
-            self.held[target.id] = form
+        if type(target) is ir.Name and target.id not in self._odd:
+            self._bound[target.id] += self.held.setdefault(target.id, form) == form
         elif type(target) is ir.Tuple and isinstance(form, tuple) and len(target.elts) == len(form):
             for part, inner in zip(target.elts, form):
                 self._bind(part, inner)
@@ -144,7 +172,13 @@ class _Code:
             whole = self.form(node.obj)
             known = isinstance(whole, tuple) and -len(whole) <= node.index.value < len(whole)
             return whole[node.index.value] if known and isinstance(whole, tuple) else None
-        return None
+        if type(node) is ir.Tuple:
+            parts = tuple([self.form(part) for part in node.elts])
+            return parts if any(True for _ in numbers_in(parts)) else None
+        keeps = (
+            type(node) is ir.Call and paths.dotted(self._m, self._f, node.func) in lexicon().gradients.keeping
+        )
+        return self.form(node.args[0].value) if keeps and type(node) is ir.Call and node.args else None
 
     def goes_together(self, number: int, own: str, change: Change) -> bool:
         """Whether what the gradient was taken by is changed by it as well, or is made of what it changes, or stands for something else by
@@ -275,7 +309,7 @@ def _by_call(m: Machine, f: Frame, node: ir.Call) -> Iterator[Change]:
     elif name == _APPLY_GRADIENTS and type(node.func) is ir.Attr and len(given) == 1:
         yield Change(node, ir.Attr(node.at, node.func.obj, _PARAMS), given[0], optimised=True)
     elif len(given) == 2 and paths.dotted(m, f, node.func) == _APPLIES:
-        yield Change(node, given[0], given[1], optimised=True)
+        yield Change(node, given[0], given[1], optimised=True, applied=True)
 
 
 def _by_leaf(m: Machine, f: Frame, node: ir.Call, given: Sequence[ir.Expr]) -> Iterator[Change]:
