@@ -7,7 +7,7 @@ it does not: speak of a parameter that goes into anything but the size of itself
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -27,6 +27,7 @@ from jitlint.syntax import ir
 from jitlint.syntax.children import PARTS, below
 
 _APPLYING: Final = ("apply", "apply_fn")
+_SETTING: Final = (ir.Assign, ir.AugAssign, ir.AnnAssign)
 _SCALING: Final = ("*", "/")
 _MAPPED: Final = "jax.vmap"
 
@@ -105,11 +106,7 @@ class _Loss:
 
     def _reached(self, has_aux: bool) -> Iterator[ir.Call]:
         """The calls whose results are a part of the loss; what is held still is not, nor what a penalty is multiplied with."""
-        waiting: list[ir.Node] = []
-        for node in self._fn.parts:
-            if type(node) is ir.Return and node.value is not None:
-                first = node.value.elts[0] if type(node.value) is ir.Tuple and node.value.elts else None
-                waiting += [node.value] if not has_aux else [first] if first is not None else []
+        waiting: list[ir.Node] = list(self._returned(has_aux))
         seen = set[str]()
         while waiting:
             node = waiting.pop()
@@ -118,16 +115,29 @@ class _Loss:
             if type(node) is ir.Name and node.id not in seen:
                 seen.add(node.id)
                 waiting += self._made(node.id)
-            elif type(node) is ir.BinOp and node.op in _SCALING:
-                sides = [node.left, node.right]
-                waiting += [side for side in sides if self._sizes.has_size(side)] or sides
-            elif not (type(node) is ir.Call and last_name(node.func) in lexicon().gradients.holding):
-                waiting += _children(self._fn.module, node)
+            else:
+                waiting += self._counting(node)
+
+    def _returned(self, has_aux: bool) -> Iterator[ir.Node]:
+        """The loss, without what is returned with it."""
+        for value in _results(self._fn):
+            if not has_aux:
+                yield value
+            elif type(value) is ir.Tuple and value.elts:
+                yield value.elts[0]
+
+    def _counting(self, node: ir.Node) -> Iterable[ir.Node]:
+        """The parts of an expression that make the loss what it is."""
+        if type(node) is ir.BinOp and node.op in _SCALING:
+            sides = [node.left, node.right]
+            return [side for side in sides if self._sizes.has_size(side)] or sides
+        held = type(node) is ir.Call and last_name(node.func) in lexicon().gradients.holding
+        return () if held else _children(self._fn.module, node)
 
     def _made(self, name: str) -> Iterator[ir.Node]:
         """What a variable is made of, or what a function of that name gives."""
         for node in self._fn.parts:
-            if isinstance(node, (ir.Assign, ir.AugAssign)) and name in ir_walk.bound_by(node):
+            if isinstance(node, _SETTING) and name in ir_walk.bound_by(node) and node.value is not None:
                 yield node.value
             elif type(node) is ir.FuncDef and node.name == name:
                 yield from _results(self._fn.module.functions[node.function])
@@ -214,15 +224,15 @@ class _Sizes:
         if last_name(node.func) not in names or not self._is_known(node.func):
             return False
         inside = list(self._below(node))
-        variables = {part.id for part in inside if type(part) is ir.Name and not self._is_library(part)}
         calls = [part for part in inside if type(part) is ir.Call]
-        own = {p.name for part in inside if type(part) is ir.Lambda for p in self._params(part)}
-        return (
-            not variables.isdisjoint(self._parts)
-            and variables <= self._parts | own
-            and all(self._is_known(call.func) for call in calls)
-            and not any(type(part) is ir.BinOp and part.op == "@" for part in inside)
-        )
+        mixes = any(type(part) is ir.BinOp and part.op == "@" for part in inside)
+        return not mixes and self._is_alone(inside) and all(self._is_known(call.func) for call in calls)
+
+    def _is_alone(self, inside: list[ir.Node]) -> bool:
+        """Whether of all variables among some nodes those of the parameter are there, and no others."""
+        variables = {part.id for part in inside if type(part) is ir.Name and not self._is_library(part)}
+        own = {param.name for part in inside if type(part) is ir.Lambda for param in self._params(part)}
+        return not variables.isdisjoint(self._parts) and variables <= self._parts | own
 
     def _params(self, node: ir.Lambda) -> list[ir.Param]:
         return self._module.functions[node.function].node.params
