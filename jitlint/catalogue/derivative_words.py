@@ -38,6 +38,6 @@ class Gradients(msgspec.Struct, frozen=True):
     trained: frozenset[str]
     momenta: frozenset[str]
     condensing: frozenset[str]
-    taking_apart: frozenset[str]
+    dividing: frozenset[str]
     keeping: frozenset[str]
     edges: dict[str, str]

@@ -213,7 +213,7 @@ class _Sizes:
             node = node.obj
         if type(node) is ir.Name:
             return node.id in self._parts
-        return type(node) is ir.Call and self._is_of_it(node, lexicon().gradients.taking_apart)
+        return type(node) is ir.Call and self._is_of_it(node, lexicon().gradients.dividing)
 
     def _is_size(self, node: ir.Call) -> bool:
         words = lexicon().gradients
