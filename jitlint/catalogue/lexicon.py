@@ -6,6 +6,7 @@ from functools import cache
 
 import msgspec
 
+from jitlint.catalogue.derivative_words import Gradients
 from jitlint.catalogue.load import compiled
 
 
@@ -424,34 +425,6 @@ class Counts(msgspec.Struct, frozen=True):
     each: frozenset[str]
     parts: frozenset[str]
     fixed: dict[str, str]
-
-
-class Gradients(msgspec.Struct, frozen=True):
-    """Where derivatives are not finite."""
-
-    reducing: frozenset[str]
-    mapping: frozenset[str]
-    choosing: frozenset[str]
-    logarithms: frozenset[str]
-    own_rules: frozenset[str]
-    choosing_ways: frozenset[str]
-    keeping_small: frozenset[str]
-    bounding: frozenset[str]
-    singular: frozenset[str]
-    roots: frozenset[str]
-    flat: frozenset[str]
-    stepping: frozenset[str]
-    holding: frozenset[str]
-    discounts: frozenset[str]
-    rewards: frozenset[str]
-    next_states: frozenset[str]
-    advantages: frozenset[str]
-    probabilities: frozenset[str]
-    squaring: frozenset[str]
-    growing: frozenset[str]
-    of_rows: frozenset[str]
-    keeping_zero: frozenset[str]
-    edges: dict[str, str]
 
 
 class Modes(msgspec.Struct, frozen=True):

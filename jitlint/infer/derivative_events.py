@@ -88,3 +88,32 @@ class UnsettledResult(Event):
 
     split: str = ""
     share: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OddOptimiser(Event):
+    """An optimiser does something else than what it looks like.
+
+    problem: clipped-late (gradients are bounded by ``name`` after an optimiser has taken them in), once (its learning rate is what
+    the schedule ``name`` gives for one step), masked (what a mask leaves out is handed on as it is), subtracted (the updates
+    ``name``), restarted (the state ``name`` is made anew at each step), each-epoch (each epoch makes one for ``name``), swapped
+    (``name`` is the value, not the gradients), misnamed (what a derivative gives is called by the names of each other; ``name``: its
+    order), elsewhere (``name`` goes down a gradient that is taken by something else), grows (``name`` adds ``detail`` of the weights),
+    replaced (the average ``name`` keeps ``detail`` of itself), laid-out (a schedule counts ``name`` in batches).
+    """
+
+    problem: str = ""
+    name: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossedGradient(Event):
+    """A gradient by the argument ``by`` of ``loss`` changes another one, ``changed``, which is the argument ``number`` (-1: passed by
+    name). around: instead, the function that is differentiated by ``by`` computes with the ``changed`` of the function around it."""
+
+    by: str = ""
+    changed: str = ""
+    loss: str = ""
+    number: int = -1
+    around: bool = False

@@ -12,10 +12,12 @@ from typing import Union
 from jitlint.infer.buffer_events import DonatedRead as DonatedRead
 from jitlint.infer.buffer_events import LostDonation as LostDonation
 from jitlint.infer.buffer_events import RepeatedTransfer as RepeatedTransfer
+from jitlint.infer.derivative_events import CrossedGradient as CrossedGradient
 from jitlint.infer.derivative_events import LocalGradients as LocalGradients
 from jitlint.infer.derivative_events import LostUpdate as LostUpdate
 from jitlint.infer.derivative_events import MovingTarget as MovingTarget
 from jitlint.infer.derivative_events import NanGradient as NanGradient
+from jitlint.infer.derivative_events import OddOptimiser as OddOptimiser
 from jitlint.infer.derivative_events import SummedMeans as SummedMeans
 from jitlint.infer.derivative_events import UnsettledResult as UnsettledResult
 from jitlint.infer.derivative_events import WrappedDifference as WrappedDifference
@@ -127,20 +129,6 @@ class ApiMisuse(Event):
     def subject(self) -> str:
         """What the call or name is about, for people."""
         return f"{self.parameter} of `{self.api}`" if self.parameter else f"`{self.api}`"
-
-
-@dataclass(frozen=True, slots=True)
-class OddOptimiser(Event):
-    """An optimiser does something else than what it looks like. problem: clipped-late (gradients are bounded by ``name`` after an optimiser has taken them in), once (its learning rate is what
-    the schedule ``name`` gives for one step), masked (what a mask leaves out is handed on as it is), subtracted (the updates
-    ``name``), restarted (the state ``name`` is made anew at each step), each-epoch (each epoch makes one for ``name``), swapped
-    (``name`` is the value, not the gradients), misnamed (what a derivative gives is called by the names of each other; ``name``: its order), elsewhere (``name`` goes down a gradient that is taken by something else),
-    grows (``name`` adds ``detail`` of the weights), replaced (the average ``name`` keeps ``detail`` of itself), laid-out (a schedule counts ``name`` in batches).
-    """
-
-    problem: str = ""
-    name: str = ""
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,6 +451,7 @@ AnyEvent = Union[
     PairedElements,
     ZeroGradient,
     MovingTarget,
+    CrossedGradient,
     WrappedDifference,
     LostUpdate,
     LocalGradients,

@@ -26,6 +26,7 @@ from jitlint.link.domains.captures.domain import Captures
 from jitlint.link.domains.compilation.domain import Compilation
 from jitlint.link.domains.contracts.domain import Contracts
 from jitlint.link.domains.counting.domain import Counting
+from jitlint.link.domains.crossed.domain import Crossed
 from jitlint.link.domains.devices.domain import Devices
 from jitlint.link.domains.donation.domain import Donation
 from jitlint.link.domains.gradients.domain import Gradients
@@ -74,6 +75,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Devices,
     Slopes,
     Targets,
+    Crossed,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

@@ -1,0 +1,1 @@
+"""Gradients of something else than what they change."""
