@@ -27,15 +27,20 @@ def order(x: Xform, target: ir.Tuple) -> str:
     aux = type(option) is Py and option.const is True
     if option is not None and not aux:
         return ""
-    if x.spec.result == derivatives.VALUED and not aux and _is_gradient(first) and _is_value(second):
+    if x.spec.result == derivatives.VALUED and aux:
+        return _order_with_aux(x, first, second)
+    if x.spec.result == derivatives.VALUED and _is_gradient(first) and _is_value(second):
         return "the value, then the gradients"
-    if x.spec.result == derivatives.VALUED and aux and _swaps_aux(first, second):
-        return "the pair of value and auxiliary data, then the gradients"
-    if x.spec.result == derivatives.VALUED and aux and _crosses(x, first):
-        return "the value, then the auxiliary data, then the gradients"
     if x.spec.result == "grad" and aux and _is_gradient(second) and _says_other(first):
         return "the gradients, then the auxiliary data"
     return ""
+
+
+def _order_with_aux(x: Xform, first: ir.Expr, second: ir.Expr) -> str:
+    """The same of a derivative that gives the value, auxiliary data and gradients."""
+    if _swaps_aux(first, second):
+        return "the pair of value and auxiliary data, then the gradients"
+    return "the value, then the auxiliary data, then the gradients" if _crosses(x, first) else ""
 
 
 def _swaps_aux(first: ir.Expr, second: ir.Expr) -> bool:

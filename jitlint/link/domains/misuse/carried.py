@@ -62,18 +62,25 @@ def turned(m: Machine, f: Frame, library: Library) -> None:
     body, call = library.args.get(0, "f"), m.texts.table(f).calls.get(library.at)
     if type(body) is not Func or body.owner is not None or call is None or f.module.is_test:
         return
-    results = _elements(only_returned(body.fn.parts))
-    collected = results[1] if len(results) == 2 else None
-    stacked = [collected] if type(collected) is ir.Name else _elements(collected)
-    names = [part.id for part in stacked if type(part) is ir.Name]
     given = [arg.value for place, arg in enumerate(call.args) if arg.name == "init" or place == 1]
-    for before in filter(None, map(_old_of, names)):
-        carry = before == body.fn.node.params[0].name and _comes_in(body.fn, results[0])
-        if carry and _is_name(results[0], before) and any(map(_is_a_beginning, given)):
-            m.emit(
-                inside(body), DroppedUpdate, results[0].at, None, Confidence.LIKELY,
-                where=(body.fn.module.name, body.fn.qualname), kept=before, unread=f"new_{before}",
-            )  # fmt: skip
+    carry, new = _collected(body.fn) if any(map(_is_a_beginning, given)) else (None, "")
+    if carry is not None:
+        m.emit(
+            inside(body), DroppedUpdate, carry.at, None, Confidence.LIKELY,
+            where=(body.fn.module.name, body.fn.qualname), kept=path_text(carry), unread=new,
+        )  # fmt: skip
+
+
+def _collected(fn: FuncInfo) -> tuple[ir.Expr | None, str]:
+    """The carry that a body hands on as it came, and the variable that it stacks instead, called the new version of it."""
+    results = _elements(only_returned(fn.parts))
+    if len(results) != 2 or not _comes_in(fn, results[0]) or path_text(results[0]) != fn.node.params[0].name:
+        return None, ""
+    stacked = [results[1]] if type(results[1]) is ir.Name else _elements(results[1])
+    names = [
+        part.id for part in stacked if type(part) is ir.Name and _old_of(part.id) == path_text(results[0])
+    ]
+    return (results[0], names[0]) if names else (None, "")
 
 
 def _is_a_beginning(node: ir.Expr) -> bool:

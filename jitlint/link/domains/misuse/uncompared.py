@@ -170,15 +170,20 @@ def _is_given(m: Machine, cls: ClassInfo, name: str) -> bool:
     for node in code:
         if _is_among(node, name):
             return True
-        if type(node) is not ir.Call or last_name(node.func) not in (cls.name, "replace"):
-            continue
-        given = list(_given(node, cls, name))
-        if any(type(value) is not ir.Const for value in given):
-            return True
-        made = last_name(node.func) == cls.name and not any(arg.star for arg in node.args)
-        defaults = [] if given or not made else [_default(cls, name)]
-        written.update(value.value for value in (*given, *defaults) if type(value) is ir.Const)
+        if type(node) is ir.Call and last_name(node.func) in (cls.name, "replace"):
+            given = _written(node, cls, name)
+            if any(type(value) is not ir.Const for value in given):
+                return True
+            written.update(value.value for value in given if type(value) is ir.Const)
     return len(written) > 1
+
+
+def _written(call: ir.Call, cls: ClassInfo, name: str) -> list[ir.Node]:
+    """What a call says that a field is to be; its default where it says nothing, and that is written out."""
+    given = list(_given(call, cls, name))
+    made = last_name(call.func) == cls.name and not any(arg.star for arg in call.args)
+    default = _default(cls, name) if made and not given else None
+    return [default] if type(default) is ir.Const else given
 
 
 def _default(cls: ClassInfo, name: str) -> ir.Node | None:
