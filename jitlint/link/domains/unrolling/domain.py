@@ -25,7 +25,7 @@ class Unrolling(Domain[None]):
 
     def hears_of(self, dotted: str) -> bool:
         """Functions of Python that take what they are given element by element."""
-        return dotted in loops.BUILTINS
+        return loops.goes_through(dotted)
 
     def on_library(self, f: Frame, library: Library) -> None:
         """One of them is called."""

@@ -54,7 +54,13 @@ _BLOCKS: Final = ("body", "orelse", "final")
 _DEPTH: Final = 5
 _LONG: Final = 64
 """So many elements are a long array."""
-BUILTINS: Final = frozenset({"builtins.sum", "builtins.max", "builtins.min", "builtins.sorted"})
+_BUILTINS: Final = "builtins."
+_GOING_THROUGH: Final = frozenset({"sum", "max", "min", "sorted"})
+
+
+def goes_through(dotted: str) -> bool:
+    """Whether a function is one of Python's that take what they are given element by element."""
+    return dotted.startswith(_BUILTINS) and dotted.removeprefix(_BUILTINS) in _GOING_THROUGH
 
 
 def check_builtin(m: Machine, f: Frame, library: Library) -> None:
