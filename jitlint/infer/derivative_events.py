@@ -99,7 +99,8 @@ class OddOptimiser(Event):
     ``name``), restarted (the state ``name`` is made anew at each step), each-epoch (each epoch makes one for ``name``), swapped
     (``name`` is the value, not the gradients), misnamed (what a derivative gives is called by the names of each other; ``name``: its
     order), elsewhere (``name`` goes down a gradient that is taken by something else), grows (``name`` adds ``detail`` of the weights),
-    replaced (the average ``name`` keeps ``detail`` of itself), laid-out (a schedule counts ``name`` in batches).
+    replaced (the average ``name`` keeps ``detail`` of itself), laid-out (a schedule counts ``name`` in
+    batches), counted-twice (the schedule ``name`` is given less than its length, as if it did not count its beginning).
     """
 
     problem: str = ""

@@ -46,7 +46,7 @@ from jitlint.link.models.trees import leaves
 from jitlint.link.tables.code_tables import CodeTable
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import callbacks, classes, hashing
-from jitlint.link.values.library_objects import is_initialiser, made, makes_initialiser, variable
+from jitlint.link.values.library_objects import COMPILED, is_initialiser, made, makes_initialiser, variable
 from jitlint.link.values.questions import sorting
 from jitlint.syntax import ir
 
@@ -222,6 +222,8 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     own = _INSTANCES.get(obj.dotted)
     if own is not None:
         return own(m, f, at, obj, args)
+    if obj.dotted == COMPILED:
+        exporting.check_compiled(m, f, at, obj, args)
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):

@@ -29,7 +29,8 @@ What has a name may be lost as well: a function ends with `column = column.at[i]
 `batch_stats` is computed and read nowhere, and `state.apply_gradients(grads=grads)` goes on with the old `state.batch_stats`; or
 each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the old `opt_state`. Who means that says so
 with an underscore in the first two cases, and makes the state in the loop in the third; but where a program throws away all
-that its modules say of `batch_stats`, and evaluates with them, no underscore means that.
+that its modules say of `batch_stats`, and evaluates with them, no underscore means that. Nor does it for the error of
+`checkify.checkify(f)(x)`, which somebody has to throw.
 """,
     instead="""\
 Keep the result:
@@ -73,6 +74,9 @@ mark(jnp.zeros(3), 1)
 )
 
 
+_CHECKIFY = "jax.experimental.checkify.checkify"
+
+
 @RULE.on(DroppedUpdate)
 def check(event: DroppedUpdate) -> Report | None:
     """Report updates that stand alone, and new parts of a state that are lost."""
@@ -107,6 +111,11 @@ def check(event: DroppedUpdate) -> Report | None:
         return Report(
             f"`.at[...].{event.method}` makes a new array, and nothing reads `{event.unread}`, which it is bound to",
             "put it where the old one was, `columns[name] = ...`, or return it",
+        )
+    if event.unread and event.what == _CHECKIFY:
+        return Report(
+            "nothing looks at the error that comes beside the result, so a check that fails goes unseen",
+            "`error, result = checked(x)`, then `error.throw()`",
         )
     if event.unread:
         return Report(

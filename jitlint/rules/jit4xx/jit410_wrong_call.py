@@ -74,7 +74,7 @@ x = jnp.zeros((2, 3))
             "RuntimeError",
             "jax.errors.JaxRuntimeError",
         ),
-        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|must be called before any JAX|before backends are initialized|tuple index out of range|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
+        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|must be called before any JAX|before backends are initialized|tuple index out of range|Function compiled with input pytree|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
     cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
@@ -143,6 +143,10 @@ _FORMS = {
     "few-axes": (
         "`{api}` looks at the sizes of two axes, but gets {parameter}",
         "begin with zeros or small numbers: `nn.initializers.zeros`, `nn.initializers.normal(0.02)`",
+    ),
+    "compiled": (
+        "the program has been compiled for one `{parameter}`, which its call takes no more",
+        "leave the static arguments out: `compiled = jitted.lower(x, n).compile()`, then `compiled(x)`",
     ),
     "attribute": (
         "`{api}` is no method, but it is called",

@@ -54,6 +54,10 @@ tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))
 )
 
 _SAID = {
+    "counted-twice": (
+        "`decay_steps` of `{name}` counts the warm-up as well, so that the rate is at its end that much too early",
+        "give the length of the whole schedule: `decay_steps=total`",
+    ),
     "clipped-late": (
         "`{name}` stands behind an optimiser that has taken the gradients into its averages already",
         "clip first: `optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))`",

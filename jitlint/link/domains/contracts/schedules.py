@@ -20,7 +20,7 @@ from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import code_of, last_name, nodes, path_text
+from jitlint.link.tables.ir_walk import code_of, last_name, nodes, path_text, same_text
 from jitlint.link.tables.storing import places, targets_of
 from jitlint.link.values import paths
 from jitlint.syntax import ir
@@ -33,6 +33,8 @@ _FUNCTION: Final = "$laid out by"
 """The attributes in which a schedule remembers the variable with its epochs, and where it was made."""
 _GATHERING: Final = frozenset({"MultiSteps", "apply_every"})
 """What makes one step of several batches."""
+_WARMING: Final = "warmup_cosine_decay_schedule"
+_PLACES: Final = {2: "warmup_steps", 3: "decay_steps"}
 _LOOPS: Final = (ir.For, ir.While)
 _ROUNDS: Final = 3
 _SELF: Final = "self."
@@ -44,6 +46,7 @@ def made(m: Machine, f: Frame, library: Library) -> None:
     if library.owner is not None or f.module.is_test:
         return
     if dotted in words.schedules and type(out) is ExtInst:
+        counts_on(m, f, library)
         call = m.texts.table(f).calls.get(library.at)
         written = [path_text(arg.value) for arg in call.args] if call is not None else []
         found = [path for path in written if epochs.says_so(path.rpartition(".")[2])]
@@ -53,6 +56,18 @@ def made(m: Machine, f: Frame, library: Library) -> None:
     elif dotted in words.complete | words.pairs_functions:
         schedule = library.args.pos[0] if library.args.pos else library.args.kw.get("learning_rate")
         _taken(m, f, schedule)
+
+
+def counts_on(m: Machine, f: Frame, library: Library) -> None:
+    """Record ``decay_steps=total - warmup`` of a schedule that begins with the warm-up, which it counts as well."""
+    call = m.texts.table(f).calls.get(library.at)
+    args = enumerate(call.args) if call is not None and library.dotted.endswith(_WARMING) else ()
+    given = {arg.name or _PLACES.get(place): arg.value for place, arg in args}
+    steps, warmup = given.get("decay_steps"), given.get("warmup_steps")
+    if type(steps) is ir.BinOp and steps.op == "-" and warmup is not None and same_text(steps.right, warmup):
+        m.emit(
+            f, OddOptimiser, steps.at, None, Confidence.LIKELY, problem="counted-twice", name=library.dotted
+        )
 
 
 def _taken(m: Machine, f: Frame, schedule: Value | None) -> None:

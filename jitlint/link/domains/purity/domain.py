@@ -6,7 +6,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, ExtInst, Inst, Map, Py, Seq, Tree, Value, Xform
-from jitlint.link.domains.purity import copies, handlers, held, merged, mutations, side_effects
+from jitlint.link.domains.purity import copies, handlers, held, merged, mutations, side_effects, unthrown
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.domains.purity.environment import SETS, Environment
 from jitlint.link.engine.domain import Activation, Called, Change, Domain, Library, Store, Transformed
@@ -82,6 +82,7 @@ class Purity(Domain[None]):
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """What a transformed function returns gets out."""
         self.merged.lost([result])
+        unthrown.called(self.m, f, transformed)
 
     def on_unknown(self, f: Frame, args: Args) -> None:
         """Nobody knows what becomes of the arguments."""

@@ -1,4 +1,4 @@
-"""Exported functions and sizes without a number: `jax.export` (layer: ``link``, room ``models``).
+"""Exported functions and sizes without a number, `jax.export`, and programs compiled ahead (layer: ``link``, room ``models``).
 
 What it does: knows the axes of what a function was exported for, and which sizes were named together. What it does not: compute
 with such sizes.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Py, Tup, Value, py
+from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Py, Tup, Value, Xform, py
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import fitting
+from jitlint.link.values.library_objects import APPLIED
 from jitlint.link.values.pytrees import ABSTRACT_ARRAY
+from jitlint.link.values.questions.signatures import signature, static_names
 
 EXPORTER: Final = "jax.export.exporter"
 """What `jax.export.export` gives is called here; the library gives it no name."""
@@ -58,3 +61,22 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
                 fitting.report(m, f, at, CALL, "exported", f"{axes.const} and {rank}", value)
                 break
     return UNKNOWN
+
+
+def check_compiled(m: Machine, f: Frame, at: int, program: ExtInst, args: Args) -> None:
+    """``compiled = jitted.lower(x, n).compile()`` has its static arguments inside: its call takes the others alone.
+
+    Source: https://docs.jax.dev/en/latest/aot.html
+    """
+    x = program.attrs.get(APPLIED)
+    sig = signature(x.target) if type(x) is Xform else None
+    if type(x) is not Xform or sig is None or sig.has_var or args.more is not None or m.guards:
+        return
+    nums, names, known = static_names(x, sig)
+    again = sorted(names.intersection(args.kw))
+    if known and not again and len(args.pos) == len(sig.positional) and not args.kw:
+        again = [sig.positional[number].name for number in sorted(nums) if number < len(sig.positional)]
+    if known and again:
+        m.emit(
+            f, ApiMisuse, at, api=x.spec.name, problem="wrong-call", parameter=again[0], detail="compiled",
+        )  # fmt: skip

@@ -1,0 +1,44 @@
+"""Errors of checks that nobody looks at (layer: ``link``, room ``domains``).
+
+``_, out = checkify.checkify(f)(x)``: a check that fails gives an error as a result, and nothing else happens. What it does: reads what the
+statement of the call binds. What it does not: speak of tests, or of what is handed on as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.values import Value, Xform
+from jitlint.link.engine import surroundings
+from jitlint.link.engine.domain import Transformed
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.tables import naming
+from jitlint.link.tables.ir_walk import code_of
+from jitlint.syntax import ir
+
+CHECKIFY: Final = "jax.experimental.checkify.checkify"
+
+
+def called(m: Machine, f: Frame, transformed: Transformed) -> None:
+    """A transformed function has run."""
+    if f.world.level or f.module.is_test or not any(x.spec.name == CHECKIFY for x in _around(transformed.x)):
+        return
+    pair = surroundings.bound_pair(f, transformed.at)
+    error = pair[0].elts[0] if pair is not None else None
+    if type(error) is not ir.Name or naming.is_benchmark(f.module.path):
+        return
+    mentions = [part for part in code_of(f.module, f.fn) if type(part) is ir.Name and part.id == error.id]
+    if error.id == "_" or len(mentions) == 1:
+        m.emit(f, DroppedUpdate, transformed.at, None, Confidence.LIKELY, what=CHECKIFY, unread=error.id)
+
+
+def _around(x: Xform) -> Iterator[Xform]:
+    """A transform, and those in it."""
+    inner: Value = x
+    while type(inner) is Xform:
+        yield inner
+        inner = inner.target
