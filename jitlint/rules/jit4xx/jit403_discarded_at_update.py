@@ -74,6 +74,7 @@ mark(jnp.zeros(3), 1)
 )
 
 
+_SOW = "flax.linen.Module.sow"
 _CHECKIFY = "jax.experimental.checkify.checkify"
 
 
@@ -96,6 +97,11 @@ def check(event: DroppedUpdate) -> Report | None:
         return Report(
             f"the module updates `{event.averages}` here, and nothing keeps that: what it is evaluated with stays as it began",
             f'hand it out beside the loss, `has_aux=True`, and put it into the state: `{event.averages}=changed["{event.averages}"]`',
+        )
+    if event.kept and event.what == _SOW:
+        return Report(
+            f"this sows into `{event.kept}`, but no `apply` of the program makes that mutable, so nothing of it is kept",
+            f'name the collection: `model.apply(variables, x, mutable=["{event.kept}"])`',
         )
     if event.kept and event.unread:
         return Report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitlint.base.diagnostic import Severity
-from jitlint.base.outcome import Retraces
+from jitlint.base.outcome import Advisory, Retraces
 from jitlint.base.rule import Report, Rule
 from jitlint.infer.events import VaryingArgument
 
@@ -52,7 +52,10 @@ for i in range(5):
     x = step(x, turn=i)
 """,
     outcome=Retraces("static"),
-    cases={"metadata": Retraces("metadata")},
+    cases={
+        "metadata": Retraces("metadata"),
+        "counter": Advisory("nothing is refused, each call only takes as long as the first"),
+    },
     since="0.2",
     reference="https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static",
 )
@@ -94,6 +97,13 @@ def check(event: VaryingArgument) -> Report | None:
             "make it a child, as an array, `jnp.asarray(0)` to begin with: without `pytree_node=False` or `static=True`, or as "
             "`tree_flatten` gives it",
             case="metadata",
+        )
+    if event.problem == "counter":
+        return Report(
+            f"{named.strip()} of `{event.how}` is a Python number, for which `nnx.jit` compiles, and each call counts it up: the next one"
+            " compiles again",
+            f"make it a variable: `self.{event.parameter} = nnx.Variable(jnp.asarray(0))`, and `self.{event.parameter}[...] += 1`",
+            case="counter",
         )
     if event.problem == "number":
         return Report(

@@ -16,6 +16,7 @@ from jitlint.link.domains.contracts import (
     optimisers,
     schedules,
     scopes,
+    sown,
     streams,
     unbound,
     usage,
@@ -37,6 +38,7 @@ class Contracts(Domain[linen.Needs]):
         super().__init__(m)
         self.starts = Starts()
         self.turned = decaying.Turned()
+        self.sown = sown.Sown()
 
     def on_call(self, f: Frame, called: Called) -> None:
         """A module may be one that is called by itself, or gradients may be applied."""
@@ -96,11 +98,17 @@ class Contracts(Domain[linen.Needs]):
             layers.heard(self.m, f, library)
             streams.given(self.m, f, library)
         else:
+            if library.dotted == sown.SOW:
+                self.sown.heard(f, library)
             linen.heard(self.m, f, library)
             unbound.heard(f, library)
             unbound.called_layer(self.m, f, library)
             scopes.called_layer(self.m, f, library)
         return None
+
+    def finish(self) -> None:
+        """What calls make mutable is known when everything has run."""
+        self.sown.check(self.m)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """A function has been differentiated."""

@@ -6,7 +6,16 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Bound, ExtInst, Inst, Map, Py, Seq, Tree, Value, Xform
-from jitlint.link.domains.purity import copies, handlers, held, merged, mutations, side_effects, unthrown
+from jitlint.link.domains.purity import (
+    copies,
+    counters,
+    handlers,
+    held,
+    merged,
+    mutations,
+    side_effects,
+    unthrown,
+)
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.domains.purity.environment import SETS, Environment
 from jitlint.link.engine.domain import Activation, Called, Change, Domain, Library, Store, Transformed
@@ -17,6 +26,8 @@ from jitlint.syntax import ir
 
 _COPIES: Final = Slot[bool]()
 """Whether a transformed function gets copies of the objects that a library looks after."""
+_GIVES_BACK: Final = Slot[bool]()
+"""Whether a transformed function hands the modules among its arguments back as it leaves them."""
 _ADVANCES: Final = ("next", "iteration")
 
 
@@ -32,6 +43,7 @@ class Purity(Domain[None]):
         self.filled = mutations.Filled()
         self.held = held.Held()
         self.merged = merged.Merged()
+        self.counters = counters.Counters()
         self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
@@ -68,6 +80,8 @@ class Purity(Domain[None]):
             mutations.entered(self.copies, inner.fn, inner.scope.vars, copied)
             if copied:
                 self.held.entered(inner.fn, inner.scope.vars)
+            if _GIVES_BACK.of(f):
+                self.counters.entered(inner.scope.vars.values())
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """What a compiled function got as a copy is none in another."""
@@ -78,6 +92,8 @@ class Purity(Domain[None]):
         """Transforms of JAX itself do not hand back what becomes of an object."""
         if transformed.x.spec.name in lexicon().captures.copying:
             _COPIES.put(transformed.inner, True)
+        elif transformed.x.spec.name == counters.JIT:
+            _GIVES_BACK.put(transformed.inner, True)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """What a transformed function returns gets out."""
@@ -97,6 +113,7 @@ class Purity(Domain[None]):
         self.filled.put(f, store)
         self.merged.lost([store.value])
         self.held.stored(self.copies, f, store)
+        self.counters.stored(self.m, f, store)
         if kind in ("attribute", "element"):
             if isinstance(owner, (Inst, Seq, Map)):
                 what = str(store.key or "") if kind == "attribute" else ""
