@@ -306,6 +306,14 @@ class DroppedUpdate(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SharedModule(Event):
+    """A module that is changed in place gets a second name, ``behind``, beside ``other``, which says that it stays as it is."""
+
+    behind: str = ""
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SilentAnswer(Event):
     """A NumPy function answers wrongly, without an error, when it gets a tracer. what: numpy.array_equal."""
 
@@ -428,6 +436,7 @@ AnyEvent = Union[
     RepeatedTransfer,
     Capture,
     DroppedUpdate,
+    SharedModule,
     SilentAnswer,
     WideDtype,
     FarNumbers,

@@ -13,6 +13,7 @@ from jitlint.link.domains.purity import (
     held,
     merged,
     mutations,
+    shared,
     side_effects,
     unthrown,
 )
@@ -44,6 +45,7 @@ class Purity(Domain[None]):
         self.held = held.Held()
         self.merged = merged.Merged()
         self.counters = counters.Counters()
+        self.shared = shared.Shared()
         self.environment = Environment()
 
     def hears_of(self, dotted: str) -> bool:
@@ -60,6 +62,9 @@ class Purity(Domain[None]):
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """Output, input, hidden state of the host; which variables of the environment the program sets."""
+        if shared.trains(library.dotted):
+            self.shared.trains = True
+            self.shared.given(f, library.args.pos)
         if self.m.catalogue.effect(library.dotted) == SETS:
             self.environment.is_set(library.args)
         if f.world.modes & BOTH and library.dotted in lexicon().captures.reporting:
@@ -93,6 +98,7 @@ class Purity(Domain[None]):
         if transformed.x.spec.name in lexicon().captures.copying:
             _COPIES.put(transformed.inner, True)
         elif transformed.x.spec.name == counters.JIT:
+            self.shared.given(f, (*transformed.args.pos, *transformed.args.kw.values()))
             _GIVES_BACK.put(transformed.inner, True)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
@@ -148,6 +154,7 @@ class Purity(Domain[None]):
         """Whether a caller goes on with what it handed over is known when everything has run."""
         copies.finish(self.m, self.copies)
         self.merged.finish(self.m)
+        self.shared.check(self.m)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """The body of a ``try`` has run."""
