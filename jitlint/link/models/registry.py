@@ -222,8 +222,6 @@ def call_instance(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Va
     own = _INSTANCES.get(obj.dotted)
     if own is not None:
         return own(m, f, at, obj, args)
-    if obj.dotted == COMPILED:
-        exporting.check_compiled(m, f, at, obj, args)
     modes = 0
     why = ""
     for value in (*args.pos, *args.kw.values()):
@@ -390,6 +388,7 @@ def _update_wrapper(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 
 _INSTANCES: Final[dict[str, Callable[[Machine, Frame, int, ExtInst, Args], Value]]] = {
+    COMPILED: exporting.run_compiled,
     dispatch.DISPATCH: dispatch.call,
     jax_calls.UNRAVEL: jax_calls.unravelled,
     higher.PULLBACK: _pulled_back,

@@ -81,6 +81,25 @@ _CHECKIFY = "jax.experimental.checkify.checkify"
 @RULE.on(DroppedUpdate)
 def check(event: DroppedUpdate) -> Report | None:
     """Report updates that stand alone, and new parts of a state that are lost."""
+    if event.rebuilt or event.averages or event.kept:
+        return _of_a_state(event)
+    if event.unread:
+        return _never_read(event)
+    if event.left_out:
+        return _left_out(event)
+    if event.what:
+        return Report(
+            f"`{event.what}` makes a new value, and nothing keeps it: what it was given stays as it was",
+            "assign the result, or take the line out",
+        )
+    return Report(
+        f"`.at[...].{event.method}` makes a new array, and nothing keeps it: the old one stays as it was",
+        f"assign it: `x = x.at[...].{event.method}(...)`",
+    )
+
+
+def _of_a_state(event: DroppedUpdate) -> Report:
+    """What becomes of the parts of a state."""
     if event.rebuilt:
         return Report(
             f"`{event.rebuilt}` is made of the parts of `{event.kept}` alone, so that it never changes",
@@ -98,54 +117,50 @@ def check(event: DroppedUpdate) -> Report | None:
             f"the module updates `{event.averages}` here, and nothing keeps that: what it is evaluated with stays as it began",
             f'hand it out beside the loss, `has_aux=True`, and put it into the state: `{event.averages}=changed["{event.averages}"]`',
         )
-    if event.kept and event.what == _SOW:
+    if event.what == _SOW:
         return Report(
             f"this sows into `{event.kept}`, but no `apply` of the program makes that mutable, so nothing of it is kept",
             f'name the collection: `model.apply(variables, x, mutable=["{event.kept}"])`',
         )
-    if event.kept and event.unread:
+    if event.unread:
         return Report(
             f"each turn hands the old `{event.kept}` on to the next: `{event.unread}` is only collected",
             f"return the new one as the carry: `return {event.unread}, {event.unread}`",
         )
-    if event.kept:
-        return Report(
-            f"the old `{event.kept}` goes on here: the new one is computed, and nothing reads it",
-            f"keep the new `{event.kept}` in its place",
-        )
-    if event.unread and not event.what:
+    return Report(
+        f"the old `{event.kept}` goes on here: the new one is computed, and nothing reads it",
+        f"keep the new `{event.kept}` in its place",
+    )
+
+
+def _never_read(event: DroppedUpdate) -> Report:
+    """What has a name that nobody reads."""
+    if not event.what:
         return Report(
             f"`.at[...].{event.method}` makes a new array, and nothing reads `{event.unread}`, which it is bound to",
             "put it where the old one was, `columns[name] = ...`, or return it",
         )
-    if event.unread and event.what == _CHECKIFY:
+    if event.what == _CHECKIFY:
         return Report(
             "nothing looks at the error that comes beside the result, so a check that fails goes unseen",
             "`error, result = checked(x)`, then `error.throw()`",
         )
-    if event.unread:
+    return Report(
+        f"nothing reads `{event.unread}`, so the parameters do not go where `{event.what}` says",
+        f"`params = optax.apply_updates(params, {event.unread})`",
+    )
+
+
+def _left_out(event: DroppedUpdate) -> Report:
+    """What compiled code leaves out."""
+    if event.what.endswith(".error_if"):
         return Report(
-            f"nothing reads `{event.unread}`, so the parameters do not go where `{event.what}` says",
-            f"`params = optax.apply_updates(params, {event.unread})`",
-        )
-    if event.left_out:
-        if event.what.endswith(".error_if"):
-            return Report(
-                f"nothing reads the result of `{event.what}`, so compiled code checks nothing",
-                "go on with what it gives: `x = eqx.error_if(x, ...)`",
-                case="unchecked",
-            )
-        return Report(
-            f"nothing reads the result of `{event.what}`, so compiled code leaves the call out",
-            "to print or to log, use `jax.debug.callback`, or `jax.experimental.io_callback` where the order matters",
-            case="unmade",
-        )
-    if event.what:
-        return Report(
-            f"`{event.what}` makes a new value, and nothing keeps it: what it was given stays as it was",
-            "assign the result, or take the line out",
+            f"nothing reads the result of `{event.what}`, so compiled code checks nothing",
+            "go on with what it gives: `x = eqx.error_if(x, ...)`",
+            case="unchecked",
         )
     return Report(
-        f"`.at[...].{event.method}` makes a new array, and nothing keeps it: the old one stays as it was",
-        f"assign it: `x = x.at[...].{event.method}(...)`",
+        f"nothing reads the result of `{event.what}`, so compiled code leaves the call out",
+        "to print or to log, use `jax.debug.callback`, or `jax.experimental.io_callback` where the order matters",
+        case="unmade",
     )

@@ -63,20 +63,25 @@ def called(m: Machine, f: Frame, at: int, obj: ExtInst, args: Args) -> Value:
     return UNKNOWN
 
 
-def check_compiled(m: Machine, f: Frame, at: int, program: ExtInst, args: Args) -> None:
+def run_compiled(m: Machine, f: Frame, at: int, program: ExtInst, args: Args) -> Value:
     """``compiled = jitted.lower(x, n).compile()`` has its static arguments inside: its call takes the others alone.
 
     Source: https://docs.jax.dev/en/latest/aot.html
     """
     x = program.attrs.get(APPLIED)
-    sig = signature(x.target) if type(x) is Xform else None
-    if type(x) is not Xform or sig is None or sig.has_var or args.more is not None or m.guards:
-        return
+    again = _static_again(x, args) if type(x) is Xform and not m.guards else ""
+    if type(x) is Xform and again:
+        m.emit(f, ApiMisuse, at, api=x.spec.name, problem="wrong-call", parameter=again, detail="compiled")
+    return UNKNOWN
+
+
+def _static_again(x: Xform, args: Args) -> str:
+    """The first static parameter that a call of the program gives a value; "" if there is none, as far as known."""
+    sig = signature(x.target)
+    if sig is None or sig.has_var or args.more is not None:
+        return ""
     nums, names, known = static_names(x, sig)
     again = sorted(names.intersection(args.kw))
-    if known and not again and len(args.pos) == len(sig.positional) and not args.kw:
+    if not again and len(args.pos) == len(sig.positional) and not args.kw:
         again = [sig.positional[number].name for number in sorted(nums) if number < len(sig.positional)]
-    if known and again:
-        m.emit(
-            f, ApiMisuse, at, api=x.spec.name, problem="wrong-call", parameter=again[0], detail="compiled",
-        )  # fmt: skip
+    return again[0] if known and again else ""
