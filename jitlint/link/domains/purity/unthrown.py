@@ -1,7 +1,7 @@
 """Errors of checks that nobody looks at (layer: ``link``, room ``domains``).
 
 ``_, out = checkify.checkify(f)(x)``: a check that fails gives an error as a result, and nothing else happens. What it does: reads what the
-statement of the call binds. What it does not: speak of tests, or of what is handed on as a whole.
+statement of the call binds. What it does not: speak of tests, of what is handed on as a whole, or of code that looks at another such error.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from jitlint.link.engine.domain import Transformed
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables import naming
-from jitlint.link.tables.ir_walk import code_of
+from jitlint.link.tables.ir_walk import code_of, last_name
 from jitlint.syntax import ir
 
 CHECKIFY: Final = "jax.experimental.checkify.checkify"
+_LOOKING: Final = frozenset({"throw", "check_error", "get_exception"})
 
 
 def called(m: Machine, f: Frame, transformed: Transformed) -> None:
@@ -31,7 +32,10 @@ def called(m: Machine, f: Frame, transformed: Transformed) -> None:
     error = pair[0].elts[0] if pair is not None else None
     if type(error) is not ir.Name or naming.is_benchmark(f.module.path):
         return
-    mentions = [part for part in code_of(f.module, f.fn) if type(part) is ir.Name and part.id == error.id]
+    code = code_of(f.module, f.fn)
+    if any(type(part) is ir.Call and last_name(part.func) in _LOOKING for part in code):
+        return
+    mentions = [part for part in code if type(part) is ir.Name and part.id == error.id]
     if error.id == "_" or len(mentions) == 1:
         m.emit(f, DroppedUpdate, transformed.at, None, Confidence.LIKELY, what=CHECKIFY, unread=error.id)
 
