@@ -25,6 +25,8 @@ from jitlint.link.values.keys import inside
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
+_RESAMPLING: Final = frozenset({"boot", "bootstrap"})
+"""Words in the names of keys for samples that the members of an ensemble keep."""
 _TRAINING: Final = frozenset({"train", "training"})
 DRAW: Final = "draw"
 """The stream of the key's own bits; libraries that fold a name into the key have streams of their own."""
@@ -113,6 +115,9 @@ def evaluates(f: Frame, this: Use) -> bool:
     calls = [call for call in (call_of(f, this), call_at(parts(f), this.at)) if call is not None]
     names = [last_name(part) for call in calls for part in below(call)]
     if any(naming.has_word(name, words.evaluating | words.exploring) for name in (*around, *names)):
+        return True
+    handed = [part.id for call in calls if not this.api for part in given(call)]
+    if any(naming.has_word(name, _RESAMPLING) for name in handed):
         return True
     return any(naming.has_word(name, words.kept) and naming.has_word(name, words.called) for name in names)
 
