@@ -7,7 +7,7 @@ compiled code may call to be rid of its checks, of what is handed on as a whole,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jitlint.base.diagnostic import Confidence
@@ -32,15 +32,16 @@ def called(m: Machine, f: Frame, transformed: Transformed) -> None:
     if f.world.level or f.module.is_test or CHECKIFY not in transforms or _JIT not in transforms:
         return
     pair = surroundings.bound_pair(f, transformed.at)
-    error = pair[0].elts[0] if pair is not None else None
-    if type(error) is not ir.Name or naming.is_benchmark(f.module.path):
-        return
-    code = code_of(f.module, f.fn)
-    if any(type(part) is ir.Call and last_name(part.func) in _LOOKING for part in code):
-        return
-    mentions = [part for part in code if type(part) is ir.Name and part.id == error.id]
-    if error.id == "_" or len(mentions) == 1:
+    error = pair[0].elts[0] if pair is not None and not naming.is_benchmark(f.module.path) else None
+    if type(error) is ir.Name and _is_never_read(code_of(f.module, f.fn), error.id):
         m.emit(f, DroppedUpdate, transformed.at, None, Confidence.LIKELY, what=CHECKIFY, unread=error.id)
+
+
+def _is_never_read(code: Sequence[ir.Node], name: str) -> bool:
+    """Whether nothing reads an error, nor looks at any other."""
+    looks = any(type(part) is ir.Call and last_name(part.func) in _LOOKING for part in code)
+    mentions = [part for part in code if type(part) is ir.Name and part.id == name]
+    return not looks and (name == "_" or len(mentions) == 1)
 
 
 def _around(x: Xform) -> Iterator[Xform]:

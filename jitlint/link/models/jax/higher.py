@@ -318,10 +318,10 @@ def _shape_argument(
 ) -> Value:
     if kind == "leaf":
         return pytrees.leaf(value)
-    if kind == "elem":
-        value = pytrees.with_rank(value, -1)
-    elif kind == "number":
-        value = pytrees.with_rank(value, None)
+    if kind in ("elem", "part"):
+        value = pytrees.with_rank(value, -1, axis=0 if kind == "elem" else None)
+    if kind in ("number", "part"):
+        value = pytrees.with_rank(value, None if kind == "number" else 1, axis=None)
     if one.modes == -1:
         return on_host(value)
     if one.modes <= 0:
