@@ -1,4 +1,7 @@
-"""Sets of library names that the analysis asks about, as data in ``data/lexicon.toml``, which explains each; what belongs to one function is its entry's business (layer: ``catalogue``)."""
+"""Sets of library names that the analysis asks about, as data (layer: ``catalogue``).
+
+Written in ``data/lexicon.toml``, where each is explained. What belongs to one function is its entry's business and not found here.
+"""
 
 from __future__ import annotations
 

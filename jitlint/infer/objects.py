@@ -53,6 +53,13 @@ def itself(inst: Inst) -> Inst:
     return inst if inst.like is None else inst.like
 
 
+def unwrapped(value: Value | None) -> Value | None:
+    """What is left of a function without the transforms around it."""
+    while type(value) is Xform:
+        value = value.target
+    return value
+
+
 def has_call(cls: ClassInfo) -> bool:
     """Whether a class, or one of the project that it is made from, says what calling its objects does."""
     return "__call__" in cls.namespace or any(

@@ -24,6 +24,7 @@ here; the model learns worse than it could, or not at all:
 - `optax.incremental_update` takes the new values first, and second the average that follows them: swapped, the average is all but
   replaced;
 - a schedule over `num_epochs` has gone through after as many batches, as each is a step;
+- `decay_steps` of `optax.warmup_cosine_decay_schedule` counts the warm-up as well: less it, the rate is at its end too early;
 - a state that is made inside of the step that was given one starts each step from zero;
 - `jax.value_and_grad` gives the value first, and the gradients second;
 - a step from `fast` down a gradient that was taken by `params` is the same in each turn of a loop.

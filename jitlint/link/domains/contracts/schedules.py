@@ -23,6 +23,7 @@ from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.ir_walk import code_of, last_name, nodes, path_text, same_text
 from jitlint.link.tables.storing import places, targets_of
 from jitlint.link.values import paths
+from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -34,7 +35,6 @@ _FUNCTION: Final = "$laid out by"
 _GATHERING: Final = frozenset({"MultiSteps", "apply_every"})
 """What makes one step of several batches."""
 _WARMING: Final = "warmup_cosine_decay_schedule"
-_PLACES: Final = {2: "warmup_steps", 3: "decay_steps"}
 _LOOPS: Final = (ir.For, ir.While)
 _ROUNDS: Final = 3
 _SELF: Final = "self."
@@ -60,10 +60,8 @@ def made(m: Machine, f: Frame, library: Library) -> None:
 
 def counts_on(m: Machine, f: Frame, library: Library) -> None:
     """Record ``decay_steps=total - warmup`` of a schedule that begins with the warm-up, which it counts as well."""
-    call = m.texts.table(f).calls.get(library.at)
-    args = enumerate(call.args) if call is not None and library.dotted.endswith(_WARMING) else ()
-    given = {arg.name or _PLACES.get(place): arg.value for place, arg in args}
-    steps, warmup = given.get("decay_steps"), given.get("warmup_steps")
+    call = m.texts.table(f).calls.get(library.at) if library.dotted.endswith(_WARMING) else None
+    steps, warmup = (derivatives.argument(call, *one) for one in ((3, "decay_steps"), (2, "warmup_steps")))
     if type(steps) is ir.BinOp and steps.op == "-" and warmup is not None and same_text(steps.right, warmup):
         m.emit(
             f, OddOptimiser, steps.at, None, Confidence.LIKELY, problem="counted-twice", name=library.dotted
@@ -104,7 +102,7 @@ def _is_one(f: Frame, one: FuncInfo | None, other: FuncInfo | None, path: str) -
 
 
 def _is_own(fn: FuncInfo, name: str) -> bool:
-    return name in fn.node.local_names or any(param.name == name for param in fn.node.params)
+    return name in fn.node.local_names or _is_given(fn, name)
 
 
 def _is_given(fn: FuncInfo | None, name: str) -> bool:

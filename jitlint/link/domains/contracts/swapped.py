@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.values import Func, Py, Value, Xform
+from jitlint.infer.objects import unwrapped
+from jitlint.infer.values import Func, Py, Xform
 from jitlint.link.tables import naming
 from jitlint.link.tables.ir_walk import last_name, same_text
 from jitlint.link.tables.results import only_returned
@@ -52,9 +53,7 @@ def _swaps_aux(first: ir.Expr, second: ir.Expr) -> bool:
 def _crosses(x: Xform, target: ir.Expr) -> bool:
     """Whether one of two names is that of the other result in the function: ``return loss, error``, ``(error, rest), grads = ...``."""
     names = target.elts if type(target) is ir.Tuple else []
-    inner: Value | None = x.target
-    while type(inner) is Xform:
-        inner = inner.target
+    inner = unwrapped(x)
     returned = only_returned(inner.fn.parts) if type(inner) is Func else None
     results = returned.elts if type(returned) is ir.Tuple else []
     if len(names) != 2 or len(results) != 2:

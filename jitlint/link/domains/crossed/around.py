@@ -13,8 +13,9 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import CrossedGradient
+from jitlint.infer.objects import unwrapped
 from jitlint.infer.program import FuncInfo, ModuleInfo
-from jitlint.infer.values import TRUE, Bound, Ext, Func, Inst, Xform
+from jitlint.infer.values import TRUE, Bound, Ext, Func, Inst
 from jitlint.link.domains.crossed.taken import Derivative, plain, root
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
@@ -97,9 +98,7 @@ class _Loss:
         if type(func) is ir.Call:
             mapped = paths.dotted(self._m, self._inside, func.func) == _MAPPED and func.args
             return bool(mapped) and self._computes(func.args[0].value)
-        value = paths.peek(self._m, self._inside, func)
-        while type(value) is Xform:
-            value = value.target
+        value = unwrapped(paths.peek(self._m, self._inside, func))
         if type(value) is Ext:
             return False
         return isinstance(value, (Func, Bound, Inst)) or last_name(func) in _APPLYING

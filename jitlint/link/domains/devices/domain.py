@@ -129,14 +129,14 @@ class Devices(Domain[None]):
         given = only_returned(inner.fn.parts) if split is not None and inner.fn is not None else None
         if split is None or given is None:
             return
-        unsettled.check(self.m, inner, *split)
-        marks = split[1]
+        arguments, marks = split
         nodes = given.elts if type(given) is ir.Tuple else [given]
-        found = iteration.known_items(marks) if type(marks) is Tup else [marks]
+        found = iteration.known_items(marks) if type(marks) is Tup else [marks] * len(nodes)
         for node, mark in zip(nodes, found or []):
             entries = shardings.split_of(mark)
             if entries is None or any(shardings.named_in(entries)):
                 continue
+            unsettled.check(self.m, inner, arguments, node)
             derived = self._derived(inner, node)
             if derived is not None:
                 self._tell(inner, node.at, derived, "returns")

@@ -13,14 +13,14 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import UnsettledResult
+from jitlint.infer.objects import unwrapped
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Func, Tup, Value, Xform
+from jitlint.infer.values import Func, Tup, Value
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.models.maps import shardings
 from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name
-from jitlint.link.tables.results import only_returned
 from jitlint.link.values import iteration, paths
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
@@ -29,23 +29,13 @@ _DEPTH: Final = 3
 _FORM: Final = frozenset({"shape", "ndim", "dtype", "size"})
 
 
-def check(m: Machine, f: Frame, given: Value | None, results: Value) -> None:
-    """A function that is mapped over a mesh without checks is over. given, results: how its arguments are split, and how its results
-    are put together."""
-    fn = f.fn
-    returned = only_returned(fn.parts) if fn is not None else None
-    if fn is None or returned is None or fn.module.is_test:
-        return
-    split = _split_params(fn, given)
-    nodes = returned.elts if type(returned) is ir.Tuple else [returned]
-    marks = iteration.known_items(results) if type(results) is Tup else [results] * len(nodes)
-    for node, mark in zip(nodes, marks or []):
-        entries = shardings.split_of(mark)
-        source = (
-            _source(fn, node, split) if entries is not None and not any(shardings.named_in(entries)) else ""
-        )
-        if source and _stays_here(m, fn, f, _DEPTH):
-            m.emit(f, UnsettledResult, node.at, None, Confidence.LIKELY, split=source, share=split[source])
+def check(m: Machine, f: Frame, given: Value | None, node: ir.Expr) -> None:
+    """A function that is mapped over a mesh without checks returns something as the same on all devices. given: how its arguments are
+    split."""
+    split = _split_params(f.fn, given) if f.fn is not None and not f.module.is_test else {}
+    source = _source(f.fn, node, split) if f.fn is not None and split else ""
+    if f.fn is not None and source and _stays_here(m, f.fn, f, _DEPTH):
+        m.emit(f, UnsettledResult, node.at, None, Confidence.LIKELY, split=source, share=split[source])
 
 
 def _split_params(fn: FuncInfo, given: Value | None) -> dict[str, tuple[str, ...]]:
@@ -94,9 +84,7 @@ def _stays_here(m: Machine, fn: FuncInfo, f: Frame, depth: int) -> bool:
 def _is_known(m: Machine, f: Frame, call: ir.Call, parts: Sequence[ir.Node], depth: int) -> bool:
     if paths.dotted(m, f, call.func):
         return True
-    callee = paths.peek(m, f, call.func)
-    while type(callee) is Xform:
-        callee = callee.target
+    callee = unwrapped(paths.peek(m, f, call.func))
     if type(callee) is Func and depth:
         inner = Frame(callee.fn.module, callee.scope, HOST, callee.fn)
         return _stays_here(m, callee.fn, inner, depth - 1)

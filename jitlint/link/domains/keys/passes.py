@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import KeyReuse
-from jitlint.infer.program import ClassInfo, FuncInfo
+from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import Inst, Value
 from jitlint.link.domains.keys.turns import counts
 from jitlint.link.engine.frame import Frame
@@ -33,12 +33,14 @@ _RANDOM: Final = "jax.random."
 
 def gone_through(m: Machine, f: Frame, loop: ir.Node, value: Value) -> None:
     """A loop goes through an object."""
+    if type(value) is not Inst or f.world.level or f.module.is_test:
+        return
+    fn = function_of(member(value.cls, _PASS))
     around = next((one for one in reversed(f.loops) if one is not loop), None)
-    fn = function_of(member(value.cls, _PASS)) if type(value) is Inst and not f.world.level else None
-    if type(value) is not Inst or fn is None or f.module.is_test or not _is_gone_through_again(loop, around):
+    if fn is None or not _is_gone_through_again(loop, around):
         return
     names = [f.qualname, value.cls.name, *map(last_name, below(_over(loop)))]
-    at, api = _begins_alike(m, value.cls, fn)
+    at, api = _begins_alike(m, fn)
     if at and not any(naming.has_word(name, lexicon().keys.evaluating) for name in names):
         place = Frame(fn.module, fn.module.scope, HOST)
         m.emit(
@@ -64,11 +66,11 @@ def _is_gone_through_again(loop: ir.Node, around: ir.Node | None) -> bool:
     return all(root and root not in bound for root in roots)
 
 
-def _begins_alike(m: Machine, cls: ClassInfo, fn: FuncInfo) -> tuple[int, str]:
+def _begins_alike(m: Machine, fn: FuncInfo) -> tuple[int, str]:
     """Where a method makes an order with a key of a seed that stays as it is, and with what; 0 if it does not."""
     frame = Frame(fn.module, fn.module.scope, HOST, fn)
-    made = [part for part in fn.parts if type(part) is ir.Call and _is_a_seed(m, frame, cls, fn, part)]
     calls = [part for part in fn.parts if type(part) is ir.Call]
+    made = [call for call in calls if _is_a_seed(m, fn, call)]
     for call in calls if len(made) == 1 else ():
         key = call.args[0].value if call.args else None
         api = paths.dotted(m, frame, call.func)
@@ -81,7 +83,7 @@ def _begins_alike(m: Machine, cls: ClassInfo, fn: FuncInfo) -> tuple[int, str]:
     return 0, ""
 
 
-def _is_a_seed(m: Machine, f: Frame, cls: ClassInfo, fn: FuncInfo, call: ir.Call) -> bool:
+def _is_a_seed(m: Machine, fn: FuncInfo, call: ir.Call) -> bool:
     """Whether a call makes a key of a constant, or of an attribute that only a constructor sets."""
     if last_name(call.func) not in lexicon().keys.makers or len(call.args) != 1:
         return False
@@ -89,8 +91,7 @@ def _is_a_seed(m: Machine, f: Frame, cls: ClassInfo, fn: FuncInfo, call: ir.Call
     if type(seed) is ir.Const:
         return True
     own = fn.node.params[0].name if fn.node.params else ""
-    steady = type(seed) is ir.Attr and type(seed.obj) is ir.Name and seed.obj.id == own
-    if not steady or type(seed) is not ir.Attr:
+    if type(seed) is not ir.Attr or path_text(seed.obj) != own:
         return False
     everywhere = (
         part

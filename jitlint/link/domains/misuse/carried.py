@@ -13,8 +13,9 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.objects import unwrapped
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import Class, ExtInst, Func, Inst, Tup, Value, Xform
+from jitlint.infer.values import Class, ExtInst, Func, Inst, Tup
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
@@ -23,6 +24,7 @@ from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, las
 from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COPIES
+from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
@@ -59,11 +61,11 @@ def check(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Call, go
 def turned(m: Machine, f: Frame, library: Library) -> None:
     """Record that the body of a scan from zeros, or from its first element, only collects what is the next carry by its name:
     ``return total, new_total``."""
-    body, call = library.args.get(0, "f"), m.texts.table(f).calls.get(library.at)
-    if type(body) is not Func or body.owner is not None or call is None or f.module.is_test:
+    body = library.args.get(0, "f")
+    if type(body) is not Func or body.owner is not None or f.module.is_test:
         return
-    given = [arg.value for place, arg in enumerate(call.args) if arg.name == "init" or place == 1]
-    carry, new = _collected(body.fn) if any(map(_is_a_beginning, given)) else (None, "")
+    init = derivatives.argument(m.texts.table(f).calls.get(library.at), 1, "init")
+    carry, new = _collected(body.fn) if _is_a_beginning(init) else (None, "")
     if carry is not None:
         m.emit(
             inside(body), DroppedUpdate, carry.at, None, Confidence.LIKELY,
@@ -83,7 +85,7 @@ def _collected(fn: FuncInfo) -> tuple[ir.Expr | None, str]:
     return (results[0], names[0]) if names else (None, "")
 
 
-def _is_a_beginning(node: ir.Expr) -> bool:
+def _is_a_beginning(node: ir.Expr | None) -> bool:
     """Whether a value is one that a recurrence begins with: a number, zeros, the first element."""
     if type(node) is ir.Call:
         return last_name(node.func).startswith(_ZEROS)
@@ -166,13 +168,6 @@ def called(m: Machine, f: Frame, call: ir.Call) -> Func | None:
     else:
         plain = type(value) is Func and value.owner is None
     return value if plain and type(value) is Func and all(not arg.star for arg in call.args) else None
-
-
-def unwrapped(value: Value | None) -> Value | None:
-    """What is left of a function without the transforms around it."""
-    while type(value) is Xform:
-        value = value.target
-    return value
 
 
 def renewed_name(callee: FuncInfo, result: ir.Expr | None) -> str:

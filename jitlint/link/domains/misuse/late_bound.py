@@ -45,13 +45,12 @@ def made(m: Machine, f: Frame, at: int, value: Value) -> None:
     func = value.target if type(value) is Xform else None
     if type(loop) is not ir.Comp or type(func) is not Func or func.fn.module is not f.module:
         return
-    kept = loop.elt if loop.value is None else loop.value
-    if kept.at != at or loop.kind == "generator" or not any(makes(part, func.fn) for part in below([kept])):
+    if _collected(loop).at != at or loop.kind == "generator":
         return
-    names = {name.id for name in bound_names([part.target for part in loop.fors])}
-    late = sorted(names.intersection(func.fn.outer_names))
-    if late and type(value) is Xform:
-        m.emit(f, LateBinding, at, None, Confidence.LIKELY, name=late[0], transform=value.spec.name)
+    for _, _, names in _loops([loop], func.fn):
+        late = sorted(names.intersection(func.fn.outer_names))
+        if late and type(value) is Xform:
+            m.emit(f, LateBinding, at, None, Confidence.LIKELY, name=late[0], transform=value.spec.name)
 
 
 def _made_several(branches: Value | None) -> list[Func]:
@@ -68,12 +67,17 @@ def _made_several(branches: Value | None) -> list[Func]:
     return [same[0] for same in several if all(func.scope is same[0].scope for func in same)]
 
 
+def _collected(loop: ir.Comp) -> ir.Expr:
+    """What a comprehension puts together: of a dict, the values."""
+    return loop.elt if loop.value is None else loop.value
+
+
 def _loops(code: list[ir.Node], fn: FuncInfo) -> Iterator[tuple[int, list[ir.Node], set[str]]]:
     """Where a function is written in each loop around it, the loop's code and its variables."""
     for node in code:
         if not isinstance(node, (ir.For, ir.Comp)):
             continue
-        inside = below(list(node.body) if isinstance(node, ir.For) else [node.elt])
+        inside = below(list(node.body) if isinstance(node, ir.For) else [_collected(node)])
         made = next((part for part in inside if makes(part, fn)), None)
         targets = [node.target] if isinstance(node, ir.For) else [part.target for part in node.fors]
         if made is not None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.objects import unwrapped
 from jitlint.infer.values import Bound, Func
 from jitlint.link.domains.misuse import carried
 from jitlint.link.domains.misuse.helpers import inside
@@ -53,12 +54,12 @@ def _called(m: Machine, f: Frame, call: ir.Call) -> _Callee | None:
     if any(arg.star for arg in call.args):
         return None
     if value is None or type(value) is Bound:
-        method = carried.unwrapped(paths.method(m, f, call.func)[0] if value is None else value.func)
+        method = unwrapped(paths.method(m, f, call.func)[0] if value is None else value.func)
         takes_self = type(method) is Func and all(
             last_name(d) not in _UNBOUND for d in method.fn.node.decorators
         )
         return (method, method.fn.node.params[1:]) if type(method) is Func and takes_self else None
-    value = carried.unwrapped(value)
+    value = unwrapped(value)
     return (value, value.fn.node.params) if type(value) is Func and value.owner is None else None
 
 

@@ -44,11 +44,11 @@ class Counters:
 
     def stored(self, m: Machine, f: Frame, store: Store) -> None:
         """An attribute of an object gets another value."""
-        owner, node = store.owner, surroundings.statement(f) if self._given else None
-        if type(owner) is not Inst or id(owner) not in self._given or type(node) is not ir.AugAssign:
+        owner, old = store.owner, store.old
+        if type(owner) is not Inst or id(owner) not in self._given or type(old) is not Py or m.guards:
             return
-        old = owner.attrs.get(store.key)
-        if type(old) is Py and old.kind == "int" and type(node.value) is ir.Const and not m.guards:
+        node = surroundings.statement(f) if old.kind == "int" else None
+        if type(node) is ir.AugAssign and type(node.value) is ir.Const:
             m.emit(
                 f, VaryingArgument, store.at, None, Confidence.LIKELY, problem="counter", parameter=store.key,
                 how=owner.cls.name,

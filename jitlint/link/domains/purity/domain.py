@@ -23,6 +23,7 @@ from jitlint.link.engine.domain import Activation, Called, Change, Domain, Libra
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import BOTH
+from jitlint.link.values.questions import measuring
 from jitlint.syntax import ir
 
 _COPIES: Final = Slot[bool]()
@@ -42,8 +43,9 @@ class Purity(Domain[None]):
         super().__init__(m)
         self.copies = Copies()
         self.filled = mutations.Filled()
-        self.held = held.Held()
-        self.merged = merged.Merged()
+        modes = measuring.Modes()
+        self.held = held.Held(modes)
+        self.merged = merged.Merged(modes)
         self.counters = counters.Counters()
         self.shared = shared.Shared()
         self.environment = Environment()

@@ -42,9 +42,9 @@ class Held:
 
     __slots__ = ("_modes", "parts")
 
-    def __init__(self) -> None:
+    def __init__(self, modes: measuring.Modes) -> None:
         self.parts: dict[int, tuple[Value, FuncInfo, str]] = {}
-        self._modes = measuring.Modes()
+        self._modes = modes
 
     def entered(self, fn: FuncInfo, bound: dict[str, Value]) -> None:
         """A compiled function starts with copies of its arguments."""

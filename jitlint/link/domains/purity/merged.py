@@ -54,8 +54,8 @@ class Merged:
 
     __slots__ = ("_modes", "_sites")
 
-    def __init__(self) -> None:
-        self._modes = measuring.Modes()
+    def __init__(self, modes: measuring.Modes) -> None:
+        self._modes = modes
         self._sites: dict[object, _Site] = {}
 
     def heard(self, m: Machine, f: Frame, library: Library) -> Value | None:
@@ -87,15 +87,8 @@ class Merged:
                 frame = Frame(fn.module, fn.module.scope, HOST, ground="grad")
                 place = (fn.module.name, fn.qualname)
                 m.emit(
-                    frame,
-                    DroppedUpdate,
-                    site.at,
-                    None,
-                    Confidence.LIKELY,
-                    place,
-                    what=_MERGE,
-                    averages=site.layer,
-                )
+                    frame, DroppedUpdate, site.at, None, Confidence.LIKELY, place, what=_MERGE, averages=site.layer
+                )  # fmt: skip
 
     def _put_together(self, m: Machine, f: Frame, library: Library) -> None:
         """A module is put together in a function that is differentiated."""

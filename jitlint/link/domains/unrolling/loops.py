@@ -66,11 +66,11 @@ def goes_through(dotted: str) -> bool:
 def check_builtin(m: Machine, f: Frame, library: Library) -> None:
     """Record a function of Python's that adds up, or goes through, a long array of JAX's one element at a time."""
     array = library.args.pos[0] if len(library.args.pos) == 1 else None
-    rows = array.dims[0] if type(array) is Arr and array.dims and not array.host else None
-    if type(array) is not Arr or type(rows) is not int or rows < _LONG or f.module.is_test:
+    size = array.dims[0] if type(array) is Arr and array.dims and not array.host else None
+    if type(array) is not Arr or type(size) is not int or size < _LONG or f.module.is_test:
         return
     if array.kind is SEEN and (f.world.here & S or not f.world.level):
-        m.emit(f, UnrolledLoop, library.at, None, Confidence.LIKELY, problem=library.dotted, count=str(rows))
+        m.emit(f, UnrolledLoop, library.at, None, Confidence.LIKELY, problem=library.dotted, count=str(size))
 
 
 def check_for(known: rows.Rows, f: Frame, node: ir.For, iterable: Value) -> None:

@@ -7,20 +7,19 @@ arrays traced where a state is. What it does not: know what is in a state.
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import Final
 
 from jitlint.infer.objects import MERGED
 from jitlint.infer.sizes import DEPTH
-from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Inst, Map, Seq, Tree, Tup, Value, py
+from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Inst, Tree, Tup, Value, py
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
+from jitlint.link.models.python import stdlib_calls
 from jitlint.link.values import pytrees
-from jitlint.link.values.boxes import copy_box, with_attributes
 
 GRAPH: Final = "flax.nnx.GraphDef"
 _WHOLE: Final = "node"
 _ROLE: Final = "nnx"
-_Key = TypeVar("_Key")
 
 
 def split(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -39,7 +38,7 @@ def graph_of(m: Machine, f: Frame, at: int, args: Args) -> Value:
     whole = args.get(0, _WHOLE)
     if type(whole) is not Inst or whole.cls.role != _ROLE:
         return UNKNOWN
-    return ExtInst(GRAPH, {_WHOLE: _another(f, whole, DEPTH, {})})
+    return ExtInst(GRAPH, {_WHOLE: _another(f, whole, {})})
 
 
 def merge(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -56,7 +55,7 @@ def merge(m: Machine, f: Frame, at: int, args: Args) -> Value:
         if isinstance(leaf, (Arr, Tree)) and leaf.modes:
             whole = pytrees.lift(whole, leaf.modes, leaf.level, leaf.why)
     note: dict[str, Value] = {MERGED: py(f"{f.module.name}:{at}")} if f.world.floor else {}
-    return _another(f, whole, DEPTH, note)
+    return _another(f, whole, note)
 
 
 def clone(m: Machine, f: Frame, at: int, args: Args) -> Value:
@@ -64,28 +63,13 @@ def clone(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
     Source: https://flax.readthedocs.io/en/latest/api_reference/flax.nnx/graph.html#flax.nnx.clone
     """
-    return _another(f, args.get(0, _WHOLE) or UNKNOWN, DEPTH, {})
+    return _another(f, args.get(0, _WHOLE) or UNKNOWN, {})
 
 
-def _another(f: Frame, value: Value, depth: int, note: dict[str, Value]) -> Value:
+def _another(f: Frame, whole: Value, note: dict[str, Value]) -> Value:
     """The same parts, none of which is the same object. note: of each of the library's."""
-    if type(value) is ExtInst:
-        return ExtInst(value.dotted, {**value.attrs, **note})
-    if not depth:
-        return UNKNOWN if isinstance(value, (Inst, Seq, Map)) else value
-    if type(value) is Inst:
-        return with_attributes(f, value, _all(f, value.attrs, depth, note))
-    if type(value) is Tup:
-        return value.of([_another(f, part, depth - 1, note) for part in value.items])
-    if not isinstance(value, (Seq, Map)):
-        return value
-    box = copy_box(f, value)
-    if type(box) is Map:
-        box.entries = _all(f, box.entries, depth, note)
-    elif type(box) is Seq and box.items is not None:
-        box.items = [_another(f, part, depth - 1, note) for part in box.items]
-    return box
 
+    def renewed(part: Value) -> Value:
+        return ExtInst(part.dotted, {**part.attrs, **note}) if type(part) is ExtInst else part
 
-def _all(f: Frame, parts: dict[_Key, Value], depth: int, note: dict[str, Value]) -> dict[_Key, Value]:
-    return {key: _another(f, part, depth - 1, note) for key, part in parts.items()}
+    return stdlib_calls.copied(f, whole, DEPTH, renewed)

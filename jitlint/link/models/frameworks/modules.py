@@ -74,9 +74,9 @@ def combine(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 def _together(m: Machine, first: Value, last: Value, depth: int) -> Value:
     """A value of the first part, with the functions of the last."""
-    if (no_arrays.not_an_array(m, last) and type(last) is not Inst) or (
-        first is UNKNOWN and type(last) is ExtInst
-    ):
+    if first is UNKNOWN and type(last) is ExtInst:
+        return last
+    if no_arrays.not_an_array(m, last) and type(last) is not Inst:
         return last
     if type(last) is not Inst or last.open or is_cold(last) or not depth:
         return first

@@ -6,7 +6,7 @@ values. `math` and `itertools` have their own modules. A function without a hand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from jitlint.catalogue.lexicon import lexicon
@@ -96,40 +96,43 @@ def _reduce(m: Machine, f: Frame, at: int, args: Args) -> Value:
 
 
 def _copy(m: Machine, f: Frame, at: int, args: Args) -> Value:
-    return each(or_unknown(argument(args, 0)), lambda value: _copied(f, value, 0))
+    return each(or_unknown(argument(args, 0)), lambda value: copied(f, value, 0))
 
 
 def deepcopy(m: Machine, f: Frame, at: int, args: Args) -> Value:
     """A copy of an object and of what it holds."""
-    return each(or_unknown(argument(args, 0)), lambda value: _copied(f, value, 3))
+    return each(or_unknown(argument(args, 0)), lambda value: copied(f, value, 3))
 
 
-def _copied(f: Frame, value: Value, depth: int) -> Value:
-    """A copy whose boxes are new down to a depth; deeper boxes are shared."""
+def _itself(value: Value) -> Value:
+    return value
+
+
+def copied(f: Frame, value: Value, depth: int, leaf: Callable[[Value], Value] = _itself) -> Value:
+    """A copy whose boxes are new down to a depth; deeper boxes are shared. leaf: what becomes of anything else."""
+
+    def inside(part: Value) -> Value:
+        return copied(f, part, depth - 1, leaf)
+
     if type(value) is Tup:
-        return value.of(_all_copied(f, value.items, depth)) if depth else value
+        return value.of([inside(item) for item in value.items]) if depth else value
     if type(value) is Inst:
-        attrs = _each_copied(f, value.attrs, depth) if depth else {}
-        return with_attributes(f, value, attrs)
+        return with_attributes(f, value, _each(value.attrs, inside) if depth else {})
     if type(value) is not Seq and type(value) is not Map:
-        return value
+        return leaf(value)
     new = copy_box(f, value)
     if depth and type(new) is Map:
-        new.entries = _each_copied(f, new.entries, depth)
+        new.entries = _each(new.entries, inside)
     elif depth and type(new) is Seq and new.items is not None:
-        new.items = _all_copied(f, new.items, depth)
+        new.items = [inside(item) for item in new.items]
     return new
 
 
 _Key = TypeVar("_Key")
 
 
-def _all_copied(f: Frame, items: Iterable[Value], depth: int) -> list[Value]:
-    return [_copied(f, item, depth - 1) for item in items]
-
-
-def _each_copied(f: Frame, table: Mapping[_Key, Value], depth: int) -> dict[_Key, Value]:
-    return {key: _copied(f, part, depth - 1) for key, part in table.items()}
+def _each(table: Mapping[_Key, Value], change: Callable[[Value], Value]) -> dict[_Key, Value]:
+    return {key: change(part) for key, part in table.items()}
 
 
 # collections and dataclasses
