@@ -27,10 +27,14 @@ computes. In tests and benchmarks, and in a `try`, such a call may be made to se
 
 What has a name may be lost as well: a function ends with `column = column.at[i].set(v)`, and nothing reads `column`; or
 `batch_stats` is computed and read nowhere, and `state.apply_gradients(grads=grads)` goes on with the old `state.batch_stats`; or
-each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the old `opt_state`. Who means that says so
+each turn of a loop takes `params, _ = step(params, opt_state)` and gives the next turn the old `opt_state`; or the body of
+a scan returns `total, new_total`, and begins each turn with the first total. Who means that says so
 with an underscore in the first two cases, and makes the state in the loop in the third; but where a program throws away all
 that its modules say of `batch_stats`, and evaluates with them, no underscore means that. Nor does it for the error of
 `checkify.checkify(f)(x)`, which somebody has to throw.
+
+A module of Flax NNX that a loss puts together, `model = nnx.merge(graph, params, rest)`, is another one than outside: what its BatchNorm
+learns there is lost unless the loss hands it out. So is what a Linen module sows into a collection that no `mutable` names.
 """,
     instead="""\
 Keep the result:

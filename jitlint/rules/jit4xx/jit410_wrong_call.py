@@ -46,6 +46,10 @@ A text that `jax.debug.print` fills in needs a place for each value:
 
 > ValueError: Unused positional arguments to `jax.debug.print`: [JitTracer(float32[3])]
 
+A program that is compiled ahead, `jitted.lower(x, n).compile()`, has its static arguments inside, and takes the others alone:
+
+> TypeError: Function compiled with input pytree does not match the input pytree it was called with.
+
 Some modules hold a function of their own name, as `jax.experimental.checkify` does; it is called as
 `checkify.checkify(f)`.
 """,

@@ -21,7 +21,9 @@ a class without `__eq__` and `__hash__` is a new value each time, even when noth
 A loop counter, a learning rate, a label with a number in it are such values. A few variants are what static arguments are
 for, but not where they are numbers with a point that the function does nothing but compute with: a temperature, a tolerance.
 There each of them costs a compilation for nothing. `equinox.filter_jit` takes every argument
-that is not an array as static, Python numbers included, and every leaf of one: those in the fields of a module too.
+that is not an array as static, Python numbers included, and every leaf of one: those in the fields of a module too. So does
+`flax.nnx.jit` with all that is no array in a module, and it hands the module back as it was left: a method that says `self.calls += 1`
+makes the next call compile again.
 """,
     instead="""\
 Leave out of `static_argnums` what the function only computes with, and give `filter_jit` an array
