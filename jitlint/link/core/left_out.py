@@ -10,7 +10,7 @@ from typing import Final
 
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import NONE, UNKNOWN, Bound, Func, Inst, Partial, Value, alternatives
-from jitlint.link.tables.storing import stored
+from jitlint.link.tables.storing import BINDING, stored
 from jitlint.link.values.questions.kinds import member
 from jitlint.syntax import ir
 
@@ -23,7 +23,7 @@ def forget(fn: FuncInfo, bound: dict[str, Value]) -> None:
     ``self.reset = jax.vmap(self.reset)`` in a constructor."""
     _forget_missing(bound.values())
     for part in fn.parts:
-        for place in stored(part):
+        for place in stored(part) if part.__class__ in BINDING else ():
             owner = bound.get(place.obj.id) if type(place.obj) is ir.Name else None
             for alt in alternatives(owner) if owner is not None else ():
                 if type(alt) is Inst and _is_method(alt, place.name):

@@ -106,7 +106,7 @@ def _mocked(fn: FuncInfo) -> frozenset[str]:
     for part in fn.module.tree.body if owner else ():
         if type(part) is ir.ClassDef and part.qualname == owner:
             code += part.decorators
-    code += [node for one in fn.module.functions if one.qualname == f"{owner}.setUp" for node in one.body]
+    code += [node for one in fn.module.namesakes(f"{owner}.setUp") for node in one.body]
     return mocks.replaced(code)
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from jitlint.link.tables.ir_walk import path_text
 from jitlint.syntax import ir
+
+BINDING: Final[frozenset[type[ir.Node]]] = frozenset({ir.Assign, ir.AugAssign, ir.AnnAssign, ir.For})
+"""The statements that bind something by a target: a cheap first question where all of a function is looked through."""
 
 
 def places(target: ir.Node | None) -> Iterator[ir.Name | ir.Attr]:
