@@ -111,6 +111,11 @@ class FuncInfo:
         return self.node.name
 
     @property
+    def first(self) -> str:
+        """The name of its first parameter, of a method that of the object; "" if it has none."""
+        return self.node.params[0].name if self.node.params else ""
+
+    @property
     def body(self) -> list[ir.Stmt]:
         """The statements, decoded when first asked for."""
         if self._body is None:

@@ -6,6 +6,7 @@ is joined differs certainly only if both do. What it is not: the names of the ax
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from jitlint.infer.values import B
@@ -34,6 +35,11 @@ def certain(modes: int) -> frozenset[int]:
 def possible(modes: int) -> frozenset[int]:
     """The axes over which it perhaps does."""
     return certain(modes >> MOST)
+
+
+def named(places: frozenset[int], axes: Sequence[str]) -> list[str]:
+    """Those of a mesh's axes that places name, in order; a value from under another mesh may have more of them."""
+    return [axes[place] for place in sorted(places) if place < len(axes)]
 
 
 def of_a_map(modes: int) -> int:

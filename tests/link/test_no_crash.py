@@ -55,6 +55,9 @@ ODD = {
     "axes in an order that the array does not have": (
         "import jax.numpy as jnp\n\nn = 3\njnp.ones((2, 3)).transpose(0, n)\njnp.transpose(jnp.ones((2, 3)), (0, n))\n"
     ),
+    "empty tuple as an index": (
+        "import jax\n\n\n@jax.jit\ndef f(x):\n    return x\n\n\nx = jax.numpy.ones(3)\nfor i in range(9):\n    f(x[()])\n"
+    ),
     "class method of an unknown receiver": (
         "class A:\n    @classmethod\n    def m(cls): pass\n\n\n"
         "class B(A):\n    def f(self):\n        return super().m()\n\n\nB.f(open('x'))\n"

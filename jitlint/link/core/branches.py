@@ -389,7 +389,7 @@ def _guarded_classes(m: Machine, func: Func) -> Value | None:
         return None
     asked = call.args[0].value
     g = Frame(func.fn.module, func.scope, HOST)
-    same = type(asked) is ir.Name and bool(func.fn.node.params) and asked.id == func.fn.node.params[0].name
+    same = type(asked) is ir.Name and asked.id == func.fn.first
     callee = scopes.lookup(g, call.func.id)
     if not same or type(callee) is not Ext or callee.dotted != "builtins.isinstance":
         return None

@@ -65,7 +65,7 @@ def set_for_a_time(m: Machine, f: Frame, node: ir.With) -> Callable[[], None]:
 
 def _put_back(fn: FuncInfo) -> list[str]:
     """The attributes of its object that a generator sets from a variable that holds what they were."""
-    first = fn.node.params[0].name if fn.node.params else ""
+    first = fn.first
     own = f"{first}."
     pairs = [(part.targets[0], part.value) for part in fn.parts if type(part) is ir.Assign]
     held = {target.id: path_text(value) for target, value in pairs if type(target) is ir.Name}
@@ -157,7 +157,7 @@ def _pushed(m: Machine, f: Frame, func: Func, node: ir.Call, call: ir.Call) -> V
 
 def _held(m: Machine, inside: Frame, func: Func, owner: Inst | None, place: ir.Expr) -> Value | None:
     """What a generator means by a path, of a variable around it or of the object that it is a method of."""
-    first = func.fn.node.params[0].name if func.fn.node.params else ""
+    first = func.fn.first
     if owner is not None and type(place) is ir.Attr and type(place.obj) is ir.Name and place.obj.id == first:
         return owner.attrs.get(place.name)
     return paths.peek(m, inside, place)

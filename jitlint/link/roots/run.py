@@ -439,7 +439,7 @@ def run_declared(m: Machine, patterns: tuple[str, ...]) -> None:
         if fn.node.traced_pragma or any(fnmatch.fnmatchcase(full, p) for p in patterns):
             func = fn.values[0]
             given = None
-            if func.owner is not None and fn.node.params and fn.node.params[0].name == "self":
+            if func.owner is not None and fn.first == "self":
                 given = [classes.cold_instance(m, func.owner)]
             message = f"`{fn.qualname}` is declared as traced"
             run_meant(m, func, "declared", Confidence.LIKELY, message, given, meant=False)
@@ -456,7 +456,7 @@ def run_possible(m: Machine) -> None:
             continue
         given = None
         if func.owner is not None:
-            given = [classes.cold_instance(m, func.owner)] if fn.node.params[0].name == "self" else None
+            given = [classes.cold_instance(m, func.owner)] if fn.first == "self" else None
         message = f"`{fn.qualname}` takes arrays, so somebody may trace it"
         run_meant(m, func, "possible", Confidence.POSSIBLE, message, given)
 

@@ -108,7 +108,7 @@ def _through_properties(info: ClassInfo, names: frozenset[str] | None) -> frozen
             out.add(name)
             continue
         given = only_returned(found.func.fn.parts)
-        own = found.func.fn.node.params[0].name if found.func.fn.node.params else ""
+        own = found.func.fn.first
         read = _self_attributes(given, {own: {""}}) if given is not None else set[str]()
         if not read or "" in read:
             return None
@@ -187,7 +187,7 @@ def _is_known(names: Value) -> bool:
 
 def flattened_names(flatten: Func) -> frozenset[str] | None:
     """The attributes that a ``tree_flatten`` method puts among the children, read from its syntax."""
-    first = flatten.fn.node.params[0].name if flatten.fn.node.params else ""
+    first = flatten.fn.first
     local: dict[str, set[str]] = {first: {""}}
     pairs: dict[str, ir.Expr] = {}
     for stmt in flatten.fn.body:

@@ -51,7 +51,7 @@ def is_filled(f: Frame, found: Descr, recv: Value) -> bool:
         init: Any = cls.namespace.get("__init__")
         for node in init.fn.parts if type(init) is Func and init.fn.node.params else ():
             if type(node) is ir.Attr and node.name == found.func.fn.name and type(node.obj) is ir.Name:
-                return bool(node.obj.id == init.fn.node.params[0].name) and not is_pytree(recv.cls)
+                return bool(node.obj.id == init.fn.first) and not is_pytree(recv.cls)
     return False
 
 

@@ -193,7 +193,7 @@ def _subscripted(m: Machine, scope: Scope, node: ir.Sub, depth: int) -> Value | 
         return _either(m, scope, [*parts, ir.Const(0, "none")], depth)
     if name in ("typing.Union",):
         return _either(m, scope, parts, depth)
-    if name in ("typing.Annotated", "typing.Final", "typing.ClassVar"):
+    if name in ("typing.Annotated", "typing.Final", "typing.ClassVar") and parts:
         return value_of(m, scope, parts[0], depth)
     if name in ("builtins.tuple", "typing.Tuple") and not any(_is_ellipsis(p) for p in parts):
         items = [value_of(m, scope, p, depth - 1) for p in parts]

@@ -89,7 +89,7 @@ def constructs(write: Write) -> bool:
     if fn is None or not fn.node.params or fn.name not in lexicon().captures.first_methods:
         return False
     path = _written_path(around_of(fn, write.statement), write)
-    return len(path) > 1 and path[0] == fn.node.params[0].name
+    return len(path) > 1 and path[0] == fn.first
 
 
 def only_checked(load: Load) -> bool:

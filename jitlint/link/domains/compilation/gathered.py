@@ -37,7 +37,7 @@ def _adds(place: Variation, value: Inst, owner: str, name: str) -> Iterator[bool
     inside = list(nodes(place.loops[-1]))
     yield any(_is_added(part, f"{owner}.{name}") for part in inside)
     for _, method in called_on(value, owner, inside):
-        own = f"{method.fn.node.params[0].name}.{name}"
+        own = f"{method.fn.first}.{name}"
         yield any(_is_added(part, own) for part in always(method.fn.body))
 
 
@@ -50,7 +50,7 @@ def _is_kept(value: Inst, name: str) -> bool:
     """Whether no method takes anything out of the list, or puts another one in its place."""
     for fn in methods(value.cls):
         if fn.node.params:
-            own = f"{fn.node.params[0].name}.{name}"
+            own = f"{fn.first}.{name}"
             first = fn.name in lexicon().captures.first_methods
             if any(_is_changed(node, own, first=first) for node in fn.parts):
                 return False

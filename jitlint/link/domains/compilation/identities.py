@@ -16,7 +16,6 @@ from jitlint.link.domains.compilation.variation import Variation
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.tables.code_tables import CodeTable
-from jitlint.link.tables.ir_walk import path_text
 from jitlint.link.values import parameters, paths
 from jitlint.link.values.questions.kinds import find_method, member, mro
 from jitlint.syntax import ir
@@ -94,7 +93,7 @@ def _made(m: Machine, func: Func, table: CodeTable, node: ir.Node | None, cls: C
         return "a new inner function" if inner else "a new lambda"
     if type(node) is not ir.Call:
         return ""
-    itself = cls is not None and path_text(node.func) == func.fn.node.params[0].name
+    itself = cls is not None and type(node.func) is ir.Name and node.func.id == func.fn.first
     called = cls if itself else parameters.resolve(m, func.scope, node.func)
     return _of_call(lambda inner: parameters.resolve(m, func.scope, inner), node, called)
 

@@ -81,8 +81,8 @@ def always(body: Iterable[ir.Node]) -> Iterator[ir.Node]:
 def _in_method(place: Variation, func: Func, call: ir.Call, name: str) -> Iterator[tuple[Variation, ir.Expr]]:
     """What a method sets the attribute to that a turn calls."""
     params = func.fn.node.params
-    found = list(_set(func.fn.body, f"{params[0].name}.{name}"))
-    if not found or any(arg.star for arg in call.args) or type(call.func) is not ir.Attr:
+    found = list(_set(func.fn.body, f"{func.fn.first}.{name}"))
+    if not found or not params or any(arg.star for arg in call.args) or type(call.func) is not ir.Attr:
         return
     given = {param: (place, value) for param, value in by_parameter(call, params[1:])}
     given[params[0].name] = (place, call.func.obj)

@@ -100,7 +100,7 @@ def _is_kept(f: Frame, owner: str, node: ir.Attr) -> bool:
         return False
     for fn in methods(value.cls):
         if fn.name not in lexicon().buffers.making:
-            own = fn.node.params[0].name if fn.node.params else ""
+            own = fn.first
             is_set = any(place.name == node.name for part in fn.parts for place in stored(part))
             if is_set or _is_filled(fn.parts, f"{own}.{node.name}"):
                 return False

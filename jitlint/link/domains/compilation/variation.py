@@ -413,9 +413,8 @@ class Variation:
             if self._extent(index.lo, index.hi, depth) or (index.step and self.scalar(index.step, depth - 1)):
                 return "a slice whose length changes"
             fixed = fixed or index.hi is not None or _negative(index.lo)
-        if fixed or not (type(indices[0]) is ir.Slice or tokens.is_new_axis(indices[0])):
-            return ""
-        return self.shape(node.obj, depth - 1)
+        whole = not indices or type(indices[0]) is ir.Slice or tokens.is_new_axis(indices[0])
+        return "" if fixed or not whole else self.shape(node.obj, depth - 1)
 
     def _extent(self, lo: ir.Node | None, hi: ir.Node | None, depth: int) -> bool:
         """Whether the distance between two bounds changes from turn to turn."""

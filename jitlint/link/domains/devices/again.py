@@ -62,7 +62,7 @@ def note(m: Machine, f: Frame, transformed: Transformed, result: Value) -> None:
     target = signature(x.target)
     place = sums.gives_mean(m, target.func) if differs and target is not None else None
     if place is not None:
-        axes = frozenset(f.world.spread[i] for i in differs)
+        axes = frozenset(spreading.named(differs, f.world.spread))
         gradients = 1 if x.spec.result == derivatives.VALUED else 0 if paired else None
         found = Sum(axes, gradients, Step(*place, "they are taken of this mean"))
         SUMS.put(f, {**(SUMS.of(f) or {}), transformed.at: found})

@@ -126,7 +126,7 @@ class _Engine:
             reads = self.summary(method)
             if reads is None or not method.node.params:
                 continue
-            self_name = method.node.params[0].name
+            self_name = method.first
             for key, kill in gone.items():
                 at = reads.uses.get(("s", ("v", self_name), key))
                 if at is not None:
@@ -134,7 +134,7 @@ class _Engine:
 
     def _gone(self, fn: FuncInfo, summary: Summary) -> dict[str, Kill]:
         """The attributes of its object that a method leaves donated, and nobody assigns again."""
-        this = ("v", fn.node.params[0].name)
+        this = ("v", fn.first)
         gone: dict[str, Kill] = {}
         for term, kill in summary.kills.items():
             if term[0] == "s" and term[1] == this and (this, term[2]) not in summary.writes:

@@ -78,7 +78,7 @@ def _by_constructor(w: Walker, node: ir.Call) -> list[tuple[str, ...]] | None:
 
 def _set_by(init: FuncInfo) -> dict[str, tuple[str, ...]]:
     """The attributes that a constructor sets to each of its parameters, if it never sets that to something else."""
-    own = init.node.params[0].name
+    own = init.first
     rebound = {name for part in init.parts for name in bound_by(part)}
     places: dict[str, tuple[str, ...]] = {}
     for part in init.body:
@@ -114,7 +114,7 @@ def _method(w: Walker, name: str, method: str) -> Func | None:
 
 def _kept_on_condition(fn: FuncInfo, given: str) -> Iterator[str]:
     """The attributes that a method sets to a parameter where a test that it changes itself says so: ``if loss < self.best``."""
-    own = f"{fn.node.params[0].name}."
+    own = f"{fn.first}."
     for node in fn.body:
         if type(node) is not ir.If:
             continue

@@ -271,7 +271,7 @@ def _mapped(place: _Place, call: ir.Call) -> tuple[FuncInfo, str, str] | None:
         return None
     one = func.args[0].value
     fn = place.fn.module.functions[one.function] if type(one) is ir.Lambda else None
-    return (fn, fn.node.params[0].name, over) if fn is not None and len(fn.node.params) == 1 else None
+    return (fn, fn.first, over) if fn is not None and len(fn.node.params) == 1 else None
 
 
 def _both_zero(place: _Place, node: ir.BinOp, depth: int) -> str:

@@ -90,7 +90,7 @@ def _is_a_seed(m: Machine, fn: FuncInfo, call: ir.Call) -> bool:
     seed = call.args[0].value
     if type(seed) is ir.Const:
         return True
-    own = fn.node.params[0].name if fn.node.params else ""
+    own = fn.first
     if type(seed) is not ir.Attr or path_text(seed.obj) != own:
         return False
     everywhere = (

@@ -81,9 +81,11 @@ def begins_again(f: Frame, call: ir.Call) -> bool:
 def _counter(loop: ir.For, changed: set[str]) -> str:
     """The variable that counts the turns of a loop from the same number on each time, or ""."""
     call, target = loop.iter, loop.target
-    if type(call) is not ir.Call or type(call.func) is not ir.Name or any(a.star for a in call.args):
+    if type(call) is not ir.Call or type(call.func) is not ir.Name:
         return ""
-    if call.func.id == "enumerate" and len(call.args) == 1 and isinstance(target, ir.Tuple):
+    if not call.args or any(a.star for a in call.args):
+        return ""
+    if call.func.id == "enumerate" and len(call.args) == 1 and isinstance(target, ir.Tuple) and target.elts:
         target = target.elts[0]
     elif call.func.id not in ("range", "trange") or not changed.isdisjoint(_names(call.args[0].value)):
         return ""

@@ -149,7 +149,7 @@ def _is_in_force(box: Value) -> bool:
     enter = find_method(box, "__enter__") if type(box) is Inst else None
     if type(enter) is not Func or not enter.fn.node.params:
         return False
-    own = enter.fn.node.params[0].name
+    own = enter.fn.first
     return any(
         type(node) is ir.Call
         and ir_walk.last_name(node.func) in _PUSHING

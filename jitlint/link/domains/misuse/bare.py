@@ -82,7 +82,7 @@ def _held(fn: FuncInfo, owner: Inst | None, node: ir.Node | None) -> Inst | None
         holder = _held(fn, owner, node.obj)
         held = holder.attrs.get(node.name) if holder is not None else None
         return held if type(held) is Inst else None
-    is_receiver = type(node) is ir.Name and bool(fn.node.params) and fn.node.params[0].name == node.id
+    is_receiver = type(node) is ir.Name and fn.first == node.id
     return owner if is_receiver else None
 
 

@@ -76,7 +76,12 @@ def turned(m: Machine, f: Frame, library: Library) -> None:
 def _collected(fn: FuncInfo) -> tuple[ir.Expr | None, str]:
     """The carry that a body hands on as it came, and the variable that it stacks instead, called the new version of it."""
     results = _elements(only_returned(fn.parts))
-    if len(results) != 2 or not _comes_in(fn, results[0]) or path_text(results[0]) != fn.node.params[0].name:
+    if (
+        len(results) != 2
+        or not _comes_in(fn, results[0])
+        or not fn.first
+        or path_text(results[0]) != fn.first
+    ):
         return None, ""
     stacked = [results[1]] if type(results[1]) is ir.Name else _elements(results[1])
     names = [

@@ -49,7 +49,7 @@ class Builders:
 
 def _own_calls(fn: FuncInfo) -> Iterator[str]:
     """The methods that a method calls on its own object."""
-    receiver = fn.node.params[0].name if fn.node.params else ""
+    receiver = fn.first
     calls = (part.func for part in fn.parts if type(part) is ir.Call)
     for func in calls:
         if type(func) is ir.Attr and type(func.obj) is ir.Name and func.obj.id == receiver:

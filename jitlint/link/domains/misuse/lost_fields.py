@@ -52,7 +52,7 @@ def _function(value: Value | None) -> FuncInfo | None:
 
 def _compare(m: Machine, info: ClassInfo, flatten: FuncInfo, unflatten: FuncInfo, init: FuncInfo) -> None:
     said = {*_mentioned(flatten), *_mentioned(unflatten)}
-    own = flatten.node.params[0].name if flatten.node.params else ""
+    own = flatten.first
     listed = _listed(info, flatten, own)
     names = _texts(member(info, listed))
     whole = said & (_WHOLE - _ASKS if names else _WHOLE)

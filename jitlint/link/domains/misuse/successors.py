@@ -34,7 +34,7 @@ def method(m: Machine, base: Value | None, name: str) -> str:
     if type(func) is not Func or not func.fn.node.params:
         return ""
     result = only_returned(func.fn.parts)
-    own = func.fn.node.params[0].name
+    own = func.fn.first
     if type(result) is not ir.Call:
         return ""
     array = helpers.updated_at(m, result.func) if type(result.func) is ir.Attr else None

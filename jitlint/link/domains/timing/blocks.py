@@ -38,7 +38,7 @@ def run(w: Walker, fn: FuncInfo, owner: str, at: int) -> bool:
     if fn.id not in w.clocked or not fn.node.params or fn.node.is_generator or w.depth >= MAX_INNER:
         return False
     inner = w.enter(fn)
-    own = fn.node.params[0].name
+    own = fn.first
     before = _renamed(w.state, owner, own)
     inner.state.readings |= before
     inner.state.readings[ENTRY] = None
@@ -181,4 +181,4 @@ def clocked(clocks: Any, callers: dict[int, Any]) -> frozenset[int]:
 
 
 def _is_method(fn: FuncInfo) -> bool:
-    return bool(fn.node.params) and fn.node.params[0].name == "self"
+    return fn.first == "self"

@@ -321,7 +321,7 @@ def _for(w: Walker, node: ir.For) -> bool:
 
     def begin() -> None:
         bind(w, node.target, kind)
-        if counted and type(node.target) is ir.Tuple:
+        if counted and type(node.target) is ir.Tuple and node.target.elts:
             bind(w, node.target.elts[0], "")
 
     return _loop(w, begin, node, endless=False)

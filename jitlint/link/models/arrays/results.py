@@ -139,8 +139,9 @@ def _array(m: Machine, made: Made) -> Arr:
         out = Arr(modes, _dtype(m, made, by_name), rank, made.why, made.level)
     form = lexicon().arrays.sizes.get(fn.name)
     if form is not None and made.whole:
-        out.dims = making.dims_of(form, by_name)
-        out.rank = len(out.dims) if out.rank is None and out.dims is not None else out.rank
+        dims = making.dims_of(form, by_name)
+        out.rank = len(dims) if out.rank is None and dims is not None else out.rank
+        out.dims = fitting.known(dims)
     return out
 
 

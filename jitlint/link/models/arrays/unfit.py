@@ -284,7 +284,11 @@ def _kinds(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
 def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
     what = lexicon().arrays.alike.get(name, "")
     if what == "ranks":
-        return all(map(fitting.is_array, given[:2])) and _unlike_ranks(m, f, at, name, given[:2])
+        return (
+            len(given) > 1
+            and all(map(fitting.is_array, given[:2]))
+            and _unlike_ranks(m, f, at, name, given[:2])
+        )
     if not what or len(given) != 2 or not all(fitting.is_array(v) or fitting.is_number(v) for v in given):
         return False
     if what.startswith("dtypes") and _unlike_dtypes(m, f, at, name, given):

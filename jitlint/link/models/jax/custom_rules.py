@@ -267,11 +267,11 @@ def _check_tangents(m: Machine, f: Frame, x: Xform, rule: Value, tangents: Value
 
 def _unpacked(fn: FuncInfo) -> list[str]:
     """The variables that a rule takes its last argument apart into, in one statement; none if it does otherwise."""
-    params = fn.node.params
+    last = fn.node.params[-1].name if fn.node.params else None
     found = [
         part.targets[0]
         for part in fn.parts
-        if type(part) is ir.Assign and type(part.value) is ir.Name and part.value.id == params[-1].name
+        if type(part) is ir.Assign and type(part.value) is ir.Name and part.value.id == last
     ]
     target = found[0] if len(found) == 1 else None
     names = [one.id for one in target.elts if type(one) is ir.Name] if type(target) is ir.Tuple else []

@@ -139,8 +139,10 @@ def _check_same(
     if None in names:
         return False
     for leaf in shardings.leaves_of(result, depth):
-        found = spreading.certain(leaf.modes) if type(leaf) is Arr and not leaf.softness else ()
-        odd = next((axes[i] for i in sorted(found) if axes[i] not in names), None)
+        if type(leaf) is not Arr or leaf.softness:
+            continue
+        found = spreading.certain(leaf.modes)
+        odd = next((axis for axis in spreading.named(found, axes) if axis not in names), None)
         if odd is not None:
             m.emit(f, ApiMisuse, at, leaf, api=x.spec.name, problem="varies", parameter=odd)
             return True
@@ -162,9 +164,10 @@ def mismatch(
     odd = spreading.certain(other) - spreading.possible(one)
     if branches:
         odd |= spreading.certain(one) - spreading.possible(other)
-    if not odd:
+    axes = spreading.named(odd, f.world.spread)
+    if not axes:
         return ""
-    axis, where = f.world.spread[min(odd)], f" at `{path}`" if path else ""
+    axis, where = axes[0], f" at `{path}`" if path else ""
     verbs = ("is returned by one", "by another") if branches else ("comes in", "goes out")
     return f"what is the same over the mesh axis `{axis}` {verbs[0]}, what differs over it {verbs[1]}{where}"
 
