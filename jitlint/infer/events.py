@@ -153,6 +153,7 @@ class TransformMisuse(Event):
 
 REFUSED = "module"
 HANDED = "module handed over"
+OLDER = "state older than the trace"
 OUTER = "variable from outside"
 """Targets of what the library refuses where it stands: a module is changed, or given to a transform that takes it apart, or a variable
 is set."""
@@ -161,7 +162,7 @@ is set."""
 @dataclass(frozen=True, slots=True)
 class Leak(Event):
     """A tracer is stored where it outlives its trace. target: attribute, element, global, nonlocal, append,
-    lru_cache, cached_property, callback (it reads what is traced around it), static (a field of a result), variable (of a Linen module), parameters (of its layers), `REFUSED`, `HANDED`, `OUTER` (no leaks: a library refuses
+    lru_cache, cached_property, callback (it reads what is traced around it), static (a field of a result), variable (of a Linen module), parameters (of its layers), `REFUSED`, `HANDED`, `OLDER`, `OUTER` (no leaks: a library refuses
     what would be one); ``what`` names the place. used: the leaked value
     is read after the trace."""
 

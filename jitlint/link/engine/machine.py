@@ -17,6 +17,7 @@ from jitlint.catalogue.load import Catalogue
 from jitlint.catalogue.transforms import Role, Transforms
 from jitlint.infer.events import (
     HANDED,
+    OLDER,
     RAISING,
     REFUSED,
     AnyEvent,
@@ -267,7 +268,7 @@ class Machine:
             soft += 2 - confidence.rank
         level = weaken(f.confidence, soft + _doubt(kind, fields, f))
         module, function = where if where is not None else (f.module.name, f.qualname)
-        raising = kind in RAISING or (kind is Leak and fields["target"] in (REFUSED, HANDED))
+        raising = kind in RAISING or (kind is Leak and fields["target"] in (REFUSED, HANDED, OLDER))
         expected = _is_expected(f.world, raising, fields)
         if raising:
             self.broken = (f.module.name, f.at)

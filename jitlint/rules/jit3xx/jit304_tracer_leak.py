@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Raises
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import HANDED, OUTER, REFUSED, Leak
+from jitlint.infer.events import HANDED, OLDER, OUTER, REFUSED, Leak
 
 RULE = Rule(
     code="JIT304",
@@ -131,6 +131,12 @@ def check(event: Leak) -> Report | None:
         return Report(
             f"the variable{named} from outside of the trace is set, which Flax refuses",
             "hand it to the transformed function as an argument, with `nnx.jit` and its kin, or return the value",
+            case="refused",
+        )
+    if event.target == OLDER:
+        return Report(
+            f"a module changes that was put together from `{event.what}` of outside the trace, which Flax refuses",
+            "pass `copy=True` to `nnx.merge`, or hand the state to the function as an argument",
             case="refused",
         )
     if event.target == HANDED:

@@ -45,11 +45,10 @@ class Captured:
             return
         if mark.kind == CAPTURED or (mark.kind in (RUNS, LEARNS, CHECKS) and starts and not given):
             captured = mark._replace(kind=CAPTURED, path=path, at=activation.at)
-            self._decide(f, captured, first=mark.kind != CAPTURED)
+            self._decide(f, captured)
 
-    def _decide(self, f: Frame, mark: Mark, first: bool) -> None:
-        """Whether the model was in the mode for training when the trace began, as far as the caller knows. first: the trace begins
-        here."""
+    def _decide(self, f: Frame, mark: Mark) -> None:
+        """Whether the model was in the mode for training when the trace began, as far as the caller knows."""
         host = outermost(f)
         before = (one for one in modes_set(host, mark) if one.at < mark.at)
         last = max(before, key=lambda one: one.at, default=None)
@@ -57,8 +56,7 @@ class Captured:
             note(f, (mark,))
         elif last is not None and last.kind == TRAIN:
             self._say(f, mark, certain=True)
-        elif last is None and first:
-            # Whoever traces somewhere else may set the mode, or run other layers.
+        elif last is None:
             self._say(f, mark, certain=False)
 
     def _say(self, f: Frame, mark: Mark, certain: bool) -> None:

@@ -19,6 +19,7 @@ from jitlint.link.domains.purity import (
 )
 from jitlint.link.domains.purity.copies import Copies
 from jitlint.link.domains.purity.environment import SETS, Environment
+from jitlint.link.domains.purity.reused import Reused
 from jitlint.link.engine.domain import Activation, Called, Change, Domain, Library, Store, Transformed
 from jitlint.link.engine.frame import Args, Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -46,6 +47,7 @@ class Purity(Domain[None]):
         modes = measuring.Modes()
         self.held = held.Held(modes)
         self.merged = merged.Merged(modes)
+        self.reused = Reused(modes)
         self.counters = counters.Counters()
         self.shared = shared.Shared()
         self.environment = Environment()
@@ -77,7 +79,11 @@ class Purity(Domain[None]):
             mutations.updated(self.m, self.copies, f, library)
         elif f.world.floor:
             side_effects.called(self.m, f, library, self.environment)
-        return self.merged.heard(self.m, f, library) if library.dotted.startswith(merged.NNX) else None
+        if not library.dotted.startswith(merged.NNX) or (
+            f.world.level and self.reused.heard(self.m, f, library)
+        ):
+            return None
+        return self.merged.heard(self.m, f, library)
 
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """The outermost traced function gets copies of the dicts that are its arguments."""

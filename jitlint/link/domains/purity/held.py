@@ -62,7 +62,7 @@ class Held:
         owner = library.owner
         if id(owner) not in self.parts or type(owner) is not ExtInst:
             return
-        if _changes(library, owner) and not self._modes.are_set(m):
+        if changes(library, owner) and not self._modes.are_set(m):
             self._changed(copies, f, owner, owner.dotted)
 
     def stored(self, copies: Copies, f: Frame, store: Store) -> None:
@@ -89,7 +89,7 @@ def library_parts(value: Value, depth: int) -> Iterator[Value]:
             yield from library_parts(part, depth - 1)
 
 
-def _changes(library: Library, part: ExtInst) -> bool:
+def changes(library: Library, part: ExtInst) -> bool:
     """Whether a call changes the object whose method it is."""
     if library.dotted == DROPOUT:
         return library.args.kw.keys().isdisjoint(_TOLD) and MODE not in part.attrs

@@ -15,10 +15,11 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import DroppedUpdate
-from jitlint.infer.objects import MERGED, TRAINS
+from jitlint.infer.objects import TRAINS
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import TRUE, Ext, ExtInst, Inst, L, Tup, Value, const_of
+from jitlint.infer.values import TRUE, Ext, ExtInst, Inst, L, Tup, Value
 from jitlint.link.domains.purity.held import library_parts
+from jitlint.link.domains.purity.reused import site_of
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
@@ -62,7 +63,7 @@ class Merged:
         """A function of the library, or a layer, is called."""
         layer, dotted = library.owner, library.dotted
         if type(layer) is ExtInst:
-            site = self._sites.get(_site_of(layer))
+            site = self._sites.get(site_of(layer))
             if site is not None and measuring.measures(library, layer):
                 site.layer = layer.dotted
         elif dotted == _MERGE:
@@ -75,7 +76,7 @@ class Merged:
         """Something gets values, and may look into modules among them."""
         for value in values if self._sites else ():
             for layer in library_parts(value, _DEPTH):
-                site = self._sites.get(_site_of(layer))
+                site = self._sites.get(site_of(layer))
                 if site is not None:
                     site.taken = True
 
@@ -92,7 +93,7 @@ class Merged:
 
     def _put_together(self, m: Machine, f: Frame, library: Library) -> None:
         """A module is put together in a function that is differentiated."""
-        if f.fn is None or not f.world.modes & L or _returns_old(m, f, f.fn, library):
+        if f.fn is None or not f.world.floor or not f.world.modes & L or _returns_old(m, f, f.fn, library):
             return
         whole, graph, node = library.result, library.args.get(0, "graphdef"), surroundings.statement(f)
         if type(whole) is not Inst or type(graph) is not ExtInst or f.fn.module.is_test:
@@ -102,11 +103,8 @@ class Merged:
             return
         trains = TRAINS in graph.attrs or any(_is_told(f.fn.parts, name, _TRAINS) for name in names)
         for layer in library_parts(whole, _DEPTH):
-            self._sites.setdefault(_site_of(layer), _Site(f.fn, library.at, trains))
-
-
-def _site_of(layer: Value) -> object:
-    return const_of(layer.attrs[MERGED]) if type(layer) is ExtInst and MERGED in layer.attrs else None
+            if site_of(layer) is not None:
+                self._sites.setdefault(site_of(layer), _Site(f.fn, library.at, trains))
 
 
 def _leaves_statistics(library: Library) -> bool:

@@ -54,7 +54,7 @@ def merge(m: Machine, f: Frame, at: int, args: Args) -> Value:
         leaf = pytrees.leaf(state) if state is not None else None
         if isinstance(leaf, (Arr, Tree)) and leaf.modes:
             whole = pytrees.lift(whole, leaf.modes, leaf.level, leaf.why)
-    note: dict[str, Value] = {MERGED: py(f"{f.module.name}:{at}")} if f.world.floor else {}
+    note: dict[str, Value] = {MERGED: py(f"{f.module.name}:{at}")} if f.world.level else {}
     return _another(f, whole, note)
 
 
