@@ -14,7 +14,7 @@ RULE = Rule(
     summary="assignment to a field of a frozen object",
     explanation="""\
 The classes that carry state through JAX are frozen on purpose: a NamedTuple, a `flax.struct.dataclass`, an `equinox.Module`,
-a frozen dataclass, a `flax.linen.Module` outside of `setup`. Their fields are set once, when the object is made:
+a frozen dataclass, a `flax.linen.Module` outside of `setup`, or after its `super().__post_init__()`. Their fields are set once, when the object is made:
 
 > dataclasses.FrozenInstanceError: cannot assign to field 'x'
 
