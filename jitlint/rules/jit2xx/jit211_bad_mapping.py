@@ -18,7 +18,8 @@ otherwise. A number has no axis, so it must be left out with `None`; and all axe
 
 > ValueError: vmap was requested to map its argument along axis 0, which implies that its rank should be at least 1, but is only 0 (its shape is ())
 
-A tuple `in_axes` has one entry for each positional argument, no more and no less, and a tuple `out_axes` one for each
+`in_axes` is a number, or a tuple that has one entry for each positional argument, no more and no less (an entry may be a dict, or
+another tree, `in_axes` itself may not); and a tuple `out_axes` one for each
 result; `None` there says that a result is one for the whole batch, which nothing is that is made of a mapped argument. The same
 holds for `in_specs` and `out_specs` of `jax.shard_map`. `jax.lax.scan` and `jax.lax.map` go through the
 first axes of all arrays that they get together, so these must be there and of one size:
@@ -72,6 +73,7 @@ jax.vmap(scale, in_axes=(0, None))(jnp.ones(3), 2.0)
     outcome=Raises(
         (
             "ValueError",
+            "TypeError",
             "NameError",
             "IndexError",
             "jax._src.sharding.IndivisibleError",
@@ -164,6 +166,11 @@ def check(event: TransformMisuse) -> Report | None:
             f"`{event.parameter}` of {api} says with `None` that a result is one for the whole batch, but it is made of an"
             " argument that is mapped",
             f"put the axis that it is to get into `{event.parameter}`, such as 0, or return what does not depend on what is mapped",
+        )
+    if event.problem == "axes-form":
+        return Report(
+            f"`in_axes` of {api} is {event.detail}, but a number or a tuple with an entry for each argument is asked for",
+            "wrap it into a tuple, `in_axes=(axes,)`, with one entry for each argument",
         )
     if event.problem == "axes-keys":
         return Report(

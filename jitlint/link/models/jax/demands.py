@@ -59,6 +59,8 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
         return arity.refuses_references(m, f, at, x, args) or closed_over.refuses_kernel(m, f, at, x)
     if hashed.refuses(m, f, at, x.spec.name, x.target):
         return True
+    if x.spec.filter and x.spec.argnums and _has_no_first(m, f, at, x, args):
+        return True
     if x.spec.real and not x.spec.filter and "allow_int" not in x.options:
         return _check_inputs(m, f, at, x, args)
     if x.spec.filter and x.spec.axes:
@@ -253,6 +255,14 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
             report(m, f, at, x.spec.name, "no-argument", detail, next(iter(args.kw), ""))
             return True
     return False
+
+
+def _has_no_first(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """A derivative by the first argument gets it by name, where it takes it by position."""
+    missing = bool(args.kw) and not args.pos and args.more is None
+    if missing:
+        report(m, f, at, x.spec.name, "no-argument", "0 of 0", next(iter(args.kw)))
+    return missing
 
 
 def _name_of(x: Xform, number: int) -> str:

@@ -40,12 +40,15 @@ from jitlint.link.values.questions.signatures import signature
 from jitlint.syntax import ir
 
 _DEPTH: Final = 4
+_VMAP: Final = "jax.vmap"
 _SIZE: Final = "axis_size"
 _STREAMS: Final = "flax.nnx.Rngs"
 
 
 def refuses(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """A mapped function is called: whether it certainly gets what cannot be mapped."""
+    if _other_form(x):
+        return True
     if x.spec.static_nums and x.spec.static_nums in x.options:
         return False  # how many entries these have may be said as well, or not
     if _has_other_count(m, f, at, x, args):
@@ -55,6 +58,22 @@ def refuses(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     if shardings.PLACES in x.options:
         return shardings.refuses_places(m, f, at, x, args)
     return bool(x.spec.axes) and _check_mapped(m, f, at, x, args)
+
+
+def check_form(m: Machine, f: Frame, at: int, x: Xform) -> None:
+    """What is to be mapped is said by one number or by a tuple, which has an entry for each argument."""
+    form = _other_form(x)
+    if form:
+        report(m, f, at, x.spec.name, "axes-form", form)
+
+
+def _other_form(x: Xform) -> str:
+    axes = x.options.get(x.spec.axes) if x.spec.name == _VMAP else None
+    if isinstance(axes, (Inst, Tup)) and axes.cls is not None:
+        return f"an object of `{axes.cls.name}`"
+    if type(axes) is Py and axes.kind in ("str", "float"):
+        return f"a {axes.kind}"
+    return "a dict" if type(axes) is Map else ""
 
 
 def check_result(m: Machine, f: Frame, at: int, x: Xform, result: Value) -> None:

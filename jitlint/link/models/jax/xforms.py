@@ -131,6 +131,7 @@ def _make(
     m.domains.on_make(f, at, x)
     if not f.world.excused:
         m.sites.append(Site(x, f.module, f.steps, f.world, f.ground, f.confidence, f.entry))
+    mapping.check_form(m, f, at, x)
     if fits:
         boundaries.check_static_spec(m, f, at, x)
     return x
