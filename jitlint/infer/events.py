@@ -253,7 +253,7 @@ class VaryingArgument(Event):
     problem: static (a static argument that changes), number (one of a few numbers that the function only computes with), fresh (a static argument that is a new object), filter (a Python
     number that equinox takes as static), filter-leaf (one in a module), shape (a traced argument whose shape or structure changes), metadata (a number beside the
     children of an object of class ``how``), held (a state with an optimiser of its own), counter (a Python number of an
-    object of class ``how``, which each call leaves changed). how: in words.
+    object of class ``how``, which each call leaves changed), filter-counter (one that comes back changed in a module, for Equinox). how: in words.
     """
 
     problem: str = "static"

@@ -21,7 +21,8 @@ a class without `__eq__` and `__hash__` is a new value each time, even when noth
 A loop counter, a learning rate, a label with a number in it are such values. A few variants are what static arguments are
 for, but not where they are numbers with a point that the function does nothing but compute with: a temperature, a tolerance.
 There each of them costs a compilation for nothing. `equinox.filter_jit` takes every argument
-that is not an array as static, Python numbers included, and every leaf of one: those in the fields of a module too. So does
+that is not an array as static, Python numbers included, and every leaf of one: those in the fields of a module too, so that a step that gives back a module with `self.count + 1` compiles at each
+turn of its loop. So does
 `flax.nnx.jit` with all that is no array in a module, and it hands the module back as it was left: a method that says `self.calls += 1`
 makes the next call compile again.
 """,
@@ -105,6 +106,13 @@ def check(event: VaryingArgument) -> Report | None:
             f"{named.strip()} of `{event.how}` is a Python number, for which `nnx.jit` compiles, and each call counts it up: the next one"
             " compiles again",
             f"make it a variable: `self.{event.parameter} = nnx.Variable(jnp.asarray(0))`, and `self.{event.parameter}[...] += 1`",
+            case="counter",
+        )
+    if event.problem == "filter-counter":
+        return Report(
+            f"{named.strip()} is a Python number, for which `eqx.filter_jit` compiles, and each call gives another one back: the next call"
+            " compiles again",
+            "make it an array, such as `jnp.asarray(0)`",
             case="counter",
         )
     if event.problem == "number":

@@ -6,7 +6,16 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.values import Class, Ext, Func, Value, Xform
-from jitlint.link.domains.compilation import arguments, grown, kept, makers, objects, ragged, transfers
+from jitlint.link.domains.compilation import (
+    arguments,
+    counted,
+    grown,
+    kept,
+    makers,
+    objects,
+    ragged,
+    transfers,
+)
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog, Made
 from jitlint.link.engine.domain import Activation, Called, Domain, Transformed
 from jitlint.link.engine.frame import Frame
@@ -56,6 +65,7 @@ class Compilation(Domain[None]):
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """It may have put one of its arguments together with more."""
         grown.check(self.log, f, transformed, result)
+        counted.check(self.log, f, transformed, result)
 
     def on_leave(self, f: Frame, inner: Frame, activation: Activation) -> None:
         """A function gives its caller something that it has made itself."""

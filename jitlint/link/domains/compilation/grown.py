@@ -27,7 +27,7 @@ _HOW: Final = "put together with more by the function itself, so that it grows a
 
 def mark(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
     """A compiled function is about to run on what its statement replaces."""
-    for number, value, _ in _replaced(log, f, transformed):
+    for number, value, _ in replaced(log, f, transformed):
         for array in arrays(value):
             if array.modes & S:
                 array.about = array.about._replace(given=number)
@@ -35,8 +35,8 @@ def mark(log: CompilationLog, f: Frame, transformed: Transformed) -> None:
 
 def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value) -> None:
     """Record the first argument that is part of what replaces it, with more."""
-    for number, _, target in _replaced(log, f, transformed):
-        part = _part(result, target)
+    for number, _, target in replaced(log, f, transformed):
+        part = part_of(result, target)
         key = (f.module.name, "argument", transformed.at)
         if (
             part is not None
@@ -52,7 +52,7 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value
             return
 
 
-def _replaced(
+def replaced(
     log: CompilationLog, f: Frame, transformed: Transformed
 ) -> Iterator[tuple[int, Value, tuple[int, ...]]]:
     """The arguments, by number from 1, that a statement in a loop replaces, each with the place of the result that does."""
@@ -89,7 +89,8 @@ def _places(target: ir.Node, way: tuple[int, ...] = ()) -> Iterator[tuple[str, t
         yield path_text(target), way
 
 
-def _part(result: Value, way: tuple[int, ...]) -> Value | None:
+def part_of(result: Value, way: tuple[int, ...]) -> Value | None:
+    """What stands at a place of a result, None if that is not known."""
     for step in way:
         if type(result) is not Tup or step >= len(result.items):
             return None
