@@ -14,7 +14,7 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
 from jitlint.infer.program import FuncInfo
 from jitlint.link.domains.contracts import epochs
-from jitlint.link.domains.contracts.usage import GoesRound
+from jitlint.link.domains.contracts.unkept import GoesRound
 from jitlint.link.engine import surroundings
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine

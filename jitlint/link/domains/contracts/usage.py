@@ -14,12 +14,11 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OddOptimiser
 from jitlint.infer.program import FuncInfo
 from jitlint.infer.values import FALSE, TRUE, UNKNOWN, ExtInst, Func, Map, Py, Tree, Value, const_of, py
-from jitlint.link.domains.contracts import swapped
-from jitlint.link.engine import callers, evaluator, surroundings
+from jitlint.link.domains.contracts import swapped, unkept
+from jitlint.link.engine import evaluator, surroundings
 from jitlint.link.engine.domain import Library, Transformed
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.engine.sink import Found
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import bound_once
 from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, path_text
@@ -52,7 +51,7 @@ def made(m: Machine, f: Frame, library: Library) -> None:
     elif dotted in words.complete:
         _check_rate(m, f, library.at, args.get(0, "learning_rate"))
     inner, mask = args.get(0, "inner"), args.get(1, "mask")
-    whole = _is_complete(inner) or (type(inner) is ExtInst and _WHOLE in inner.attrs)
+    whole = _is_whole(inner) or (type(inner) is ExtInst and _WHOLE in inner.attrs)
     if dotted == _MASKED and type(library.result) is ExtInst and whole and mask is not None:
         place = {_SITE: py(library.at), _MODULE: py(f.module.name), _FUNCTION: py(f.qualname)}
         library.result.attrs |= {**place, _MASK: mask}
@@ -111,6 +110,8 @@ def updated(m: Machine, f: Frame, at: int, signed: bool, remembers: bool) -> Non
         if type(node) is ir.Name and node.id == updates.id and place > at:
             m.emit(f, OddOptimiser, place, None, Confidence.LIKELY, problem="subtracted", name=updates.id)
     state = derivatives.argument(pair[1], 1, "state")
+    if state is not None and remembers:
+        unkept.check(m, f, pair[0], pair[1], state)
     if type(state) is ir.Name and not f.module.is_test:
         _check_state(m, f, pair[1], state, remembers)
 
@@ -126,7 +127,7 @@ def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name, remembers:
         return
     came_in = any(param.name == state.id for param in fn.node.params)
     if came_in or (remembers and _is_forgotten(fn, call)):
-        when = () if came_in else (GoesRound(m, fn),)
+        when = () if came_in else (unkept.GoesRound(m, fn),)
         m.emit(
             f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, when=when, problem="restarted", name=state.id
         )  # fmt: skip
@@ -143,20 +144,6 @@ def _is_forgotten(fn: FuncInfo, call: ir.Call) -> bool:
         part.id for part in fn.parts if type(part) is ir.Name and part.at not in known and part.at > call.at
     }
     return len(new) == 2 and new[1] not in read
-
-
-class GoesRound:
-    """Of a function that takes one step: it holds if a loop calls it to go on from what it gave."""
-
-    __slots__ = ("_fn", "_m")
-
-    def __init__(self, m: Machine, fn: FuncInfo) -> None:
-        self._m = m
-        self._fn = fn
-
-    def holds(self, found: Found) -> bool:
-        """Whether the program has such a loop."""
-        return callers.goes_round(self._m, self._fn)
 
 
 def _is_plain(m: Machine, f: Frame, at: int) -> bool:
@@ -227,6 +214,11 @@ def _check_order(m: Machine, f: Frame, at: int, parts: list[Value]) -> None:
 def _is_complete(value: Value | None) -> bool:
     """Whether it is an optimiser with a memory of the gradients and a learning rate."""
     return type(value) is ExtInst and value.dotted in lexicon().contracts.complete and COPIES in value.attrs
+
+
+def _is_whole(value: Value | None) -> bool:
+    """Whether it is an optimiser with a learning rate."""
+    return type(value) is ExtInst and value.dotted in lexicon().contracts.complete
 
 
 def _check_rate(m: Machine, f: Frame, at: int, rate: Value | None) -> None:

@@ -1,0 +1,114 @@
+"""States of optimisers that a step computes anew and keeps nowhere (layer: ``link``, room ``domains``).
+
+``updates, new = tx.update(grads, state)`` where nobody reads ``new``: the averages of the optimiser begin again in each step. What it
+does: looks at where the old state comes from, and whether the step gives the parameters on that it has moved. What it does not:
+speak of steps that are taken for their updates alone, or that no loop goes round with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.infer.events import DroppedUpdate
+from jitlint.infer.program import FuncInfo
+from jitlint.link.engine import callers
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.sink import Found
+from jitlint.link.tables import bound_once
+from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name, names_read, nodes, path_text
+from jitlint.syntax import ir
+
+_APPLIES: Final = "apply_updates"
+
+
+class GoesRound:
+    """Of a function that takes one step: it holds if a loop calls it to go on from what it gave."""
+
+    __slots__ = ("_fn", "_m")
+
+    def __init__(self, m: Machine, fn: FuncInfo) -> None:
+        self._m = m
+        self._fn = fn
+
+    def holds(self, found: Found) -> bool:
+        """Whether the program has such a loop."""
+        return callers.goes_round(self._m, self._fn)
+
+
+def check(m: Machine, f: Frame, pair: ir.Tuple, call: ir.Call, state: ir.Expr) -> None:
+    """An optimiser is stepped: does anybody get to see the state that it gives."""
+    fn, updates, new = f.fn, pair.elts[0], pair.elts[1]
+    if fn is None or type(updates) is not ir.Name or type(new) is not ir.Name or f.module.is_test:
+        return
+    if new.id in fn.node.global_names or new.id in fn.node.nonlocal_names or _is_read(fn, new, call):
+        return
+    moved = list(_moved(fn, updates.id))
+    path = path_text(state)
+    if not moved or not path:
+        return
+    if type(state) is not ir.Name:
+        own = f"{fn.first}."
+        stores = [one for part in fn.parts if type(part) is ir.Assign for one in map(path_text, part.targets)]
+        if (
+            fn.first
+            and path.startswith(own)
+            and path not in stores
+            and any(one.startswith(own) for one in moved)
+        ):
+            m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, kept=path)
+        return
+    bound = bound_once.bindings(fn, state.id)
+    here = [part for part in bound if part.value is not call]
+    returned = _returned(fn)
+    if here:
+        loop = f.loops[-1] if f.loops else None
+        before = loop is not None and all(part.at < loop.at for part in here)
+        if before and len(bound) == 1 and new.id != "_":
+            m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, kept=path)
+    elif not returned.isdisjoint(moved) and (new.id != "_" or path in fn.outer_names):
+        m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, when=(GoesRound(m, fn),), kept=path)
+
+
+def _is_read(fn: FuncInfo, new: ir.Name, call: ir.Call) -> bool:
+    """Whether anything reads the new state; the old one, if it has the same name, is read by the update itself."""
+    if any(new.id in names_read(inner) for inner in inner_functions(fn.module, fn.body)):
+        return True
+    aside = {id(part) for part in nodes(call)}
+    bound = {id(one) for part in fn.parts if type(part) is ir.Assign for one in bound_names(part.targets)}
+    return any(
+        type(part) is ir.Name
+        and part.id == new.id
+        and id(part) not in aside
+        and id(part) not in bound
+        and part.at > call.at
+        for part in fn.parts
+    )
+
+
+def _moved(fn: FuncInfo, updates: str) -> Iterator[str]:
+    """The places that get what the updates are added to; "return" if it is handed out."""
+    for part in fn.parts:
+        value = part.value if isinstance(part, (ir.Assign, ir.Return)) else None
+        added = any(
+            type(one) is ir.Call
+            and last_name(one.func) == _APPLIES
+            and any(type(arg.value) is ir.Name and arg.value.id == updates for arg in one.args)
+            for one in nodes(value)
+        )
+        if added:
+            yield from map(path_text, part.targets) if type(part) is ir.Assign else ("return",)
+
+
+def _returned(fn: FuncInfo) -> set[str]:
+    """The variables that a function gives back as they are, and "return" for what it computes there."""
+    found = {"return"}
+    for part in fn.parts:
+        value = part.value if type(part) is ir.Return else None
+        parts: Sequence[ir.Node] = (
+            value.elts if type(value) is ir.Tuple else [value] if value is not None else []
+        )
+        found.update(one.id for one in parts if type(one) is ir.Name)
+    return found
