@@ -37,6 +37,7 @@ class Gradients(msgspec.Struct, frozen=True):
     rates: frozenset[str]
     trained: frozenset[str]
     momenta: frozenset[str]
+    outputs: frozenset[str]
     condensing: frozenset[str]
     dividing: frozenset[str]
     keeping: frozenset[str]

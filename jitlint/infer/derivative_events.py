@@ -108,10 +108,13 @@ class OddOptimiser(Event):
     detail: str = ""
 
 
+OUTPUT = -2
+
+
 @dataclass(frozen=True, slots=True)
 class CrossedGradient(Event):
     """A gradient by the argument ``by`` of ``loss`` changes another one, ``changed``, which is the argument ``number`` (-1: passed by
-    name). around: instead, the function that is differentiated by ``by`` computes with the ``changed`` of the function around it."""
+    name; `OUTPUT`: none, ``by`` was computed from it). around: instead, the function that is differentiated by ``by`` computes with the ``changed`` of the function around it."""
 
     by: str = ""
     changed: str = ""

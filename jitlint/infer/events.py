@@ -12,6 +12,7 @@ from typing import Union
 from jitlint.infer.buffer_events import DonatedRead as DonatedRead
 from jitlint.infer.buffer_events import LostDonation as LostDonation
 from jitlint.infer.buffer_events import RepeatedTransfer as RepeatedTransfer
+from jitlint.infer.derivative_events import OUTPUT as OUTPUT
 from jitlint.infer.derivative_events import CrossedGradient as CrossedGradient
 from jitlint.infer.derivative_events import LocalGradients as LocalGradients
 from jitlint.infer.derivative_events import LostUpdate as LostUpdate

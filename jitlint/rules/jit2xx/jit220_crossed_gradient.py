@@ -5,7 +5,7 @@ from __future__ import annotations
 from jitlint.base.diagnostic import Severity
 from jitlint.base.outcome import Advisory
 from jitlint.base.rule import Report, Rule
-from jitlint.infer.events import CrossedGradient
+from jitlint.infer.events import OUTPUT, CrossedGradient
 
 RULE = Rule(
     code="JIT220",
@@ -27,6 +27,8 @@ def train_step(params, x, y):
 
     return jax.grad(loss_fn)(params)          # the gradient of the penalty alone
 ```
+
+A loss of predictions alone, `jax.grad(mse)(preds, y)`, has the shape of these, and knows nothing of the model that gave them.
 
 The rule looks at `w - rate * g` and the like, leaf by leaf or by an optimiser of `optax`, where `w` is another argument of the call that
 gave `g`. It is silent where the gradient changes its own argument too, where it is multiplied with anything but a rate, where
@@ -84,6 +86,12 @@ def check(event: CrossedGradient) -> Report:
             f"the loss is differentiated by `{event.by}`, but computes with `{event.changed}` of the code around it, so that no gradient"
             f" comes from here: all that is left of it is a penalty on `{event.by}`",
             f"compute with what is differentiated: hand `{event.by}` on in the place of `{event.changed}`",
+        )
+    if event.number == OUTPUT:
+        return Report(
+            f"this derivative is taken by `{event.by}`, which was computed before, but changes `{event.changed}`: nothing of how one comes"
+            " from the other is in it",
+            f"compute `{event.by}` inside of the function that is differentiated, and differentiate that by `{event.changed}`",
         )
     wanted = (
         f"`argnums={event.number}`"

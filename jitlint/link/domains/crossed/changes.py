@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import CrossedGradient
+from jitlint.infer.events import OUTPUT, CrossedGradient
 from jitlint.infer.values import Arr, ExtInst, Func, Py
 from jitlint.link.domains.crossed.code import SIGNS, UPDATE, Code, factors
 from jitlint.link.domains.crossed.taken import Derivative, plain
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import ir_walk, naming
+from jitlint.link.tables import bound_once, ir_walk, naming
 from jitlint.link.tables.ir_walk import last_name
 from jitlint.link.tables.results import only_result
 from jitlint.link.values import paths
@@ -49,8 +49,6 @@ class Change(NamedTuple):
 
 def check(m: Machine, f: Frame, derivative: Derivative) -> None:
     """Record the first of its gradients that changes another argument of the call."""
-    if len(derivative.call.args) < 2:
-        return
     code = Code(m, f, derivative)
     for change in _changes(m, f, code):
         number = code.updates(change.along) if change.applied else code.form(change.along)
@@ -69,15 +67,32 @@ def _crosses(m: Machine, f: Frame, derivative: Derivative, code: Code, change: C
     others = {plain(arg.value) for arg in derivative.call.args} - {own, ""}
     return (
         bool(own)
-        and moved in others
+        and (
+            _is_output(m, f, derivative, own, moved)
+            or (moved in others and not code.goes_together(number, own, moved, change.node))
+        )
         and all(_is_number(m, f, factor) for factor in change.factors)
         and _is_meant(m, f, derivative, change, own)
-        and not code.goes_together(number, own, moved, change.node)
     )
 
 
+def _is_output(m: Machine, f: Frame, derivative: Derivative, own: str, moved: str) -> bool:
+    """Whether a derivative is taken by what a model gave, ``preds = model(params, x)``, and not by its parameters."""
+    if f.fn is None or not moved or not naming.has_word(own.rpartition(".")[2], lexicon().gradients.outputs):
+        return False
+    made = bound_once.only_binding(f.fn, own)
+    value = paths.peek(m, f, _argument(derivative, own))
+    if made is None or type(value) is not Arr or made.at > derivative.call.at:
+        return False
+    call = made.value
+    given = [arg.value for arg in call.args] if type(call) is ir.Call else []
+    return len(given) > 1 and any(plain(node) == moved for node in given)
+
+
 def _number(derivative: Derivative, path: str) -> int:
-    """Which argument something is, -1 if it is passed by name."""
+    """Which argument something is, -1 if it is passed by name, `OUTPUT` if it is none."""
+    if all(plain(arg.value) != path for arg in derivative.call.args):
+        return OUTPUT
     places = (
         i for i, arg in enumerate(derivative.call.args) if plain(arg.value) == path and arg.name is None
     )
