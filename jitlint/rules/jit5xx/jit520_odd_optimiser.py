@@ -26,6 +26,7 @@ here; the model learns worse than it could, or not at all:
 - a schedule over `num_epochs` has gone through after as many batches, as each is a step;
 - `decay_steps` of `optax.warmup_cosine_decay_schedule` counts the warm-up as well: less it, the rate is at its end too early;
 - a state that is made inside of the step that was given one starts each step from zero;
+- the gradient that JAX gives by complex numbers is the conjugate of the way up, so that `z - rate * grads` does not go down;
 - `jax.value_and_grad` gives the value first, and the gradients second;
 - a step from `fast` down a gradient that was taken by `params` is the same in each turn of a loop.
 """,
@@ -99,6 +100,10 @@ _SAID = {
     "elsewhere": (
         "`{name}` goes down a gradient that is taken by something else, and is the same however often this runs",
         "take it where the step begins: `jax.grad(loss)({name}, ...)`",
+    ),
+    "conjugate": (
+        "`{name}` is complex, and goes along its gradient as it is: that of JAX is the conjugate of the way that goes up",
+        "take the conjugate first: `jnp.conj(grads)`, or `jax.tree.map(jnp.conj, grads)`",
     ),
     "misnamed": (
         "the derivative gives {name}, but the names here say it the other way round",

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.events import OUTPUT, CrossedGradient
+from jitlint.infer.events import OUTPUT, CrossedGradient, OddOptimiser
 from jitlint.infer.values import Arr, ExtInst, Func, Py
 from jitlint.link.domains.crossed.code import SIGNS, UPDATE, Code, factors
 from jitlint.link.domains.crossed.taken import Derivative, plain
@@ -34,6 +34,7 @@ _APPLY_GRADIENTS: Final = "apply_gradients"
 _PARAMS: Final = "params"
 """What such a method of a training state changes."""
 _ZIP: Final = "zip"
+_HOLOMORPHIC: Final = "holomorphic"
 
 
 class Change(NamedTuple):
@@ -52,6 +53,12 @@ def check(m: Machine, f: Frame, derivative: Derivative) -> None:
     code = Code(m, f, derivative)
     for change in _changes(m, f, code):
         number = code.updates(change.along) if change.applied else code.form(change.along)
+        if isinstance(number, int) and _is_complex(m, f, derivative, change, number):
+            m.emit(
+                f, OddOptimiser, change.node.at, None, Confidence.LIKELY, problem="conjugate",
+                name=plain(change.moved),
+            )  # fmt: skip
+            return
         if isinstance(number, int) and _crosses(m, f, derivative, code, change, number):
             moved, loss = plain(change.moved), describe(derivative.x.target)
             m.emit(
@@ -59,6 +66,20 @@ def check(m: Machine, f: Frame, derivative: Derivative) -> None:
                 changed=moved, loss=loss, number=_number(derivative, moved),
             )  # fmt: skip
             return
+
+
+def _is_complex(m: Machine, f: Frame, derivative: Derivative, change: Change, number: int) -> bool:
+    """Whether complex numbers go along their own gradient, which points along the conjugate."""
+    moved = plain(change.moved)
+    if (
+        change.applied
+        or not moved
+        or plain(derivative.given(number)) != moved
+        or _HOLOMORPHIC in derivative.x.options
+    ):
+        return False
+    value = paths.peek(m, f, change.moved)
+    return type(value) is Arr and value.dtype == "complex" and not value.softness
 
 
 def _crosses(m: Machine, f: Frame, derivative: Derivative, code: Code, change: Change, number: int) -> bool:
