@@ -305,5 +305,4 @@ def product(left: Dims | None, right: Dims | None, is_batched: bool = True) -> D
 
 def known(dims: Dims | None) -> Dims | None:
     """Sizes worth remembering: None if none of them is known, or one is negative, as those of no array are."""
-    numbers = [size for size in dims or () if size is not None]
-    return dims if numbers and min(numbers) >= 0 else None
+    return dims if min((size for size in dims or () if size is not None), default=-1) >= 0 else None

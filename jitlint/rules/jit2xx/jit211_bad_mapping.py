@@ -167,16 +167,8 @@ def check(event: TransformMisuse) -> Report | None:
             " argument that is mapped",
             f"put the axis that it is to get into `{event.parameter}`, such as 0, or return what does not depend on what is mapped",
         )
-    if event.problem == "axes-form":
-        return Report(
-            f"`in_axes` of {api} is {event.detail}, but a number or a tuple with an entry for each argument is asked for",
-            "wrap it into a tuple, `in_axes=(axes,)`, with one entry for each argument",
-        )
-    if event.problem == "axes-keys":
-        return Report(
-            f"`in_axes` of {api} has other keys than argument {int(event.parameter) + 1}: {event.detail}",
-            "give it one entry for each key, or one number for the whole dict",
-        )
+    if event.problem in ("axes-form", "axes-keys"):
+        return _form(event, api)
     if event.problem == "no-rows":
         return Report(
             f"{api} goes through the first axis of `{event.parameter}`, but gets {event.detail}",
@@ -215,6 +207,18 @@ def check(event: TransformMisuse) -> Report | None:
             "map arrays of one size, and put `None` in `in_axes` for what is the same for all elements of the batch",
         )
     return None
+
+
+def _form(event: TransformMisuse, api: str) -> Report:
+    if event.problem == "axes-form":
+        return Report(
+            f"`in_axes` of {api} is {event.detail}, but a number or a tuple with an entry for each argument is asked for",
+            "wrap it into a tuple, `in_axes=(axes,)`, with one entry for each argument",
+        )
+    return Report(
+        f"`in_axes` of {api} has other keys than argument {int(event.parameter) + 1}: {event.detail}",
+        "give it one entry for each key, or one number for the whole dict",
+    )
 
 
 def _axes(detail: str) -> str:

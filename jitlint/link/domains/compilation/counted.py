@@ -45,14 +45,19 @@ def check(log: CompilationLog, f: Frame, transformed: Transformed, result: Value
 def _changed(before: Value, after: Value, depth: int) -> str | None:
     """The way to a number that certainly is another one afterwards, None if there is none."""
     if type(before) is Py and type(after) is Py:
-        old, new = const_of(before), const_of(after)
-        is_known = before.kind == after.kind and before.kind in _NUMBERS and NO_CONST not in (old, new)
-        return "" if is_known and old != new else None
+        return "" if _differ(before, after) else None
     if depth and type(before) is Inst and type(after) is Inst and before.cls is after.cls:
         return _in_parts({f".{n}": (v, after.attrs.get(n)) for n, v in before.attrs.items()}, depth)
     if depth and type(before) is Tup and type(after) is Tup and len(before.items) == len(after.items):
         return _in_parts({f"[{i}]": pair for i, pair in enumerate(zip(before.items, after.items))}, depth)
     return None
+
+
+def _differ(before: Py, after: Py) -> bool:
+    """Whether both are known numbers of one kind."""
+    old, new = const_of(before), const_of(after)
+    known = before.kind == after.kind and before.kind in _NUMBERS and NO_CONST not in (old, new)
+    return known and old != new
 
 
 def _in_parts(pairs: dict[str, tuple[Value, Value | None]], depth: int) -> str | None:

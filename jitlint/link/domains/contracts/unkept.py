@@ -43,38 +43,44 @@ def check(m: Machine, f: Frame, pair: ir.Tuple, call: ir.Call, state: ir.Expr) -
     fn, updates, new = f.fn, pair.elts[0], pair.elts[1]
     if fn is None or type(updates) is not ir.Name or type(new) is not ir.Name or f.module.is_test:
         return
-    if new.id in fn.node.global_names or new.id in fn.node.nonlocal_names or _is_read(fn, new, call):
-        return
-    moved = list(_moved(fn, updates.id))
-    path = path_text(state)
-    if not moved or not path:
-        return
-    if type(state) is not ir.Name:
-        own = f"{fn.first}."
-        stores = [one for part in fn.parts if type(part) is ir.Assign for one in map(path_text, part.targets)]
-        if (
-            fn.first
-            and path.startswith(own)
-            and path not in stores
-            and any(one.startswith(own) for one in moved)
-        ):
-            m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, kept=path)
-        return
-    bound = bound_once.bindings(fn, state.id)
-    here = [part for part in bound if part.value is not call]
-    returned = _returned(fn)
-    if here:
-        loop = f.loops[-1] if f.loops else None
-        before = loop is not None and all(part.at < loop.at for part in here)
-        if before and len(bound) == 1 and new.id != "_":
-            m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, kept=path)
-    elif not returned.isdisjoint(moved) and (new.id != "_" or path in fn.outer_names):
-        m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, when=(GoesRound(m, fn),), kept=path)
+    moved = set() if _is_read(fn, new, call) else set(_moved(fn, updates.id))
+    path = path_text(state) if moved else ""
+    when: tuple[GoesRound, ...] = (GoesRound(m, fn),)
+    bound = bound_once.bindings(fn, path)
+    if any(part.value is not call for part in bound):
+        lost = new.id != "_" and _is_before(f, bound)
+        when = ()
+    elif type(state) is ir.Name:
+        lost = not moved.isdisjoint(_returned(fn)) and (new.id != "_" or path in fn.outer_names)
+    else:
+        lost = _stays(fn, path, moved)
+        when = ()
+    if path and lost:
+        m.emit(f, DroppedUpdate, f.at, None, Confidence.LIKELY, when=when, kept=path)
+
+
+def _is_before(f: Frame, bound: list[ir.Assign]) -> bool:
+    """Whether a state is made before the loop that steps, once, and is the same in all its turns."""
+    loop = f.loops[-1] if f.loops else None
+    return loop is not None and len(bound) == 1 and bound[0].at < loop.at
+
+
+def _stays(fn: FuncInfo, path: str, moved: set[str]) -> bool:
+    """Whether a method moves the parameters that its object holds, and leaves the state that is there too."""
+    own = f"{fn.first}."
+    stores = [one for part in fn.parts if type(part) is ir.Assign for one in map(path_text, part.targets)]
+    return (
+        bool(fn.first)
+        and path.startswith(own)
+        and path not in stores
+        and any(one.startswith(own) for one in moved)
+    )
 
 
 def _is_read(fn: FuncInfo, new: ir.Name, call: ir.Call) -> bool:
     """Whether anything reads the new state; the old one, if it has the same name, is read by the update itself."""
-    if any(new.id in names_read(inner) for inner in inner_functions(fn.module, fn.body)):
+    outer = {*fn.node.global_names, *fn.node.nonlocal_names}
+    if new.id in outer or any(new.id in names_read(inner) for inner in inner_functions(fn.module, fn.body)):
         return True
     aside = {id(part) for part in nodes(call)}
     bound = {id(one) for part in fn.parts if type(part) is ir.Assign for one in bound_names(part.targets)}

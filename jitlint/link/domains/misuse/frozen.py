@@ -12,6 +12,7 @@ from jitlint.infer.values import ExtInst, Inst, Tup
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
+from jitlint.link.values.questions import closing
 from jitlint.link.values.questions.kinds import mro
 from jitlint.syntax import ir
 
@@ -23,8 +24,6 @@ _STARTED: Final = Slot[tuple[int, str]](inherited=True)
 
 _BUILDERS: Final = frozenset({"__init__", "__post_init__", "__setup__", "setup", "__setstate__", "__new__"})
 _OPEN_WHILE_BUILT: Final = frozenset({"eqx", "linen"})
-_LINEN: Final = "linen"
-_CLOSING: Final = "__post_init__"
 _ALWAYS: Final = frozenset({"struct"})
 
 
@@ -81,7 +80,7 @@ def stored(m: Machine, f: Frame, store: Store, builders: Builders) -> None:
         if owner.dotted in lexicon().types.frozen and not store.form:
             _report(m, f, store, owner.dotted)
     elif type(owner) is Inst and not store.form and (store.key is None or isinstance(store.key, str)):
-        if owner.cls.role == _LINEN and _is_closed(f, owner):
+        if closing.is_closed(f, owner):
             _report(m, f, store, owner.cls.name)
             return
         traced = f.world.level or owner.cls.pytree
@@ -96,21 +95,6 @@ def _is_built(f: Frame, owner: Inst, builders: Builders) -> bool:
     started = _STARTED.of(f)
     open_then = owner.cls.role in _OPEN_WHILE_BUILT
     return open_then and started is not None and started[0] == id(owner) and builders.call(started[1])
-
-
-def _is_closed(f: Frame, owner: Inst) -> bool:
-    """Whether what the class inherits has just closed a module that is still being made: ``super().__post_init__()``."""
-    fn = f.fn
-    if fn is None or fn.name != _CLOSING or f.recv is not owner or owner.cls.extern:
-        return False
-    calls = [part for part in fn.body if type(part) is ir.ExprStmt and part.at < f.at and _closes(part.value)]
-    return bool(calls)
-
-
-def _closes(node: ir.Node) -> bool:
-    func = node.func if type(node) is ir.Call else None
-    inherited = func.obj if type(func) is ir.Attr and func.name == _CLOSING else None
-    return type(inherited) is ir.Call and type(inherited.func) is ir.Name and inherited.func.id == "super"
 
 
 def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:

@@ -19,7 +19,7 @@ from jitlint.link.domains.purity.held import changes
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables.ir_walk import bound_by, call_at, code_of
+from jitlint.link.tables.ir_walk import bound_by, call_at, code_of, path_text
 from jitlint.link.values import paths
 from jitlint.link.values.questions import measuring
 from jitlint.syntax import ir
@@ -62,41 +62,45 @@ def _site(module: str, at: int) -> str:
 
 def _older_state(m: Machine, f: Frame, library: Library) -> str:
     """The variable with a state of outside the trace that holds all but the parameters of a module, or ""."""
-    fn, call = f.fn, call_at(code_of(f.module, f.fn), library.at)
-    if fn is None or call is None or f.world.excused or len(call.args) < 2:
-        return ""
-    last = call.args[-1]
-    plain = type(last.value) is ir.Name and not last.star and all(arg.name != _COPIES for arg in call.args)
-    if not plain or type(last.value) is not ir.Name or last.value.id not in fn.outer_names:
+    call = call_at(code_of(f.module, f.fn), library.at)
+    name = _last_of(call) if call is not None and not f.world.excused else ""
+    if f.fn is None or name not in f.fn.outer_names:
         return ""
     release, least = lexicon().contracts.asks_since[_MERGE]
     if m.catalogue.view.has_flax(release, least) is False:
         return ""
     scope = f.scope.parent
-    while scope is not None and last.value.id not in scope.vars:
+    while scope is not None and name not in scope.vars:
         scope = scope.parent
-    older = scope is not None and scope.level < f.world.level and _holds_the_rest(m, f, scope, last.value.id)
-    return last.value.id if older else ""
+    older = scope is not None and scope.level < f.world.level and _holds_the_rest(m, f, scope, name)
+    return name if older else ""
+
+
+def _last_of(call: ir.Call) -> str:
+    """The variable with the last of the states that a module is put together from, as they are."""
+    last = call.args[-1] if len(call.args) > 1 else None
+    copies = any(arg.star or arg.name == _COPIES for arg in call.args)
+    return last.value.id if last is not None and type(last.value) is ir.Name and not copies else ""
 
 
 def _holds_the_rest(m: Machine, f: Frame, scope: Scope, name: str) -> bool:
     """Whether a variable gets, from where a module is taken apart, all that is no parameter, and nothing else."""
-    made = [
-        part
-        for part in code_of(f.module, scope.fn)
-        if type(part) is ir.Assign and any(name == one for one in bound_by(part))
-    ]
+    code = code_of(f.module, scope.fn)
+    made = [part for part in code if type(part) is ir.Assign and name in bound_by(part)]
     target = made[0].targets[0] if len(made) == 1 else None
     call = made[0].value if len(made) == 1 else None
     if type(target) is not ir.Tuple or type(call) is not ir.Call or paths.dotted(m, f, call.func) != _SPLIT:
         return False
+    places = [path_text(one) for one in target.elts]
     filters = [arg.value for arg in call.args[1:]]
-    last = target.elts[-1]
-    if len(filters) != len(target.elts) - 1 or type(last) is not ir.Name or last.id != name:
-        return False
-    *others, rest = filters
+    return len(filters) + 1 == len(places) and places[-1] == name and _take_all(m, f, filters)
+
+
+def _take_all(m: Machine, f: Frame, filters: list[ir.Expr]) -> bool:
+    """Whether the last filter takes all that those before it leave, which take parameters."""
+    rest = filters[-1] if filters else None
     everything = type(rest) is ir.Const and rest.kind == "ellipsis"
-    return everything and all(paths.dotted(m, f, one) == _PARAMS for one in others)
+    return everything and all(paths.dotted(m, f, one) == _PARAMS for one in filters[:-1])
 
 
 def site_of(value: Value) -> object:

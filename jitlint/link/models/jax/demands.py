@@ -59,8 +59,11 @@ def refuses_arguments(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bo
         return arity.refuses_references(m, f, at, x, args) or closed_over.refuses_kernel(m, f, at, x)
     if hashed.refuses(m, f, at, x.spec.name, x.target):
         return True
-    if x.spec.filter and x.spec.argnums and _has_no_first(m, f, at, x, args):
-        return True
+    return _has_no_first(m, f, at, x, args) or _refuses_inputs(m, f, at, x, args)
+
+
+def _refuses_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Whether arguments are not what is asked for."""
     if x.spec.real and not x.spec.filter and "allow_int" not in x.options:
         return _check_inputs(m, f, at, x, args)
     if x.spec.filter and x.spec.axes:
@@ -259,7 +262,8 @@ def _check_inputs(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
 
 def _has_no_first(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
     """A derivative by the first argument gets it by name, where it takes it by position."""
-    missing = bool(args.kw) and not args.pos and args.more is None
+    by_position = x.spec.filter and bool(x.spec.argnums)
+    missing = by_position and bool(args.kw) and not args.pos and args.more is None
     if missing:
         report(m, f, at, x.spec.name, "no-argument", "0 of 0", next(iter(args.kw)))
     return missing
