@@ -309,10 +309,12 @@ class DroppedUpdate(Event):
 
 @dataclass(frozen=True, slots=True)
 class SharedModule(Event):
-    """A module that is changed in place gets a second name, ``behind``, beside ``other``, which says that it stays as it is."""
+    """A module that is changed in place gets a second name, ``behind``, beside ``other``, which says that it stays as it is. by_value: of
+    two fields that share their weights only until they are trained, instead."""
 
     behind: str = ""
     other: str = ""
+    by_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)

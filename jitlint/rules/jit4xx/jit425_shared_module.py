@@ -1,4 +1,4 @@
-"""JIT425: a module of Flax NNX has two names, as if it were two (layer: ``rules``)."""
+"""JIT425: a module of Flax NNX, or weights of Equinox, have two names (layer: ``rules``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RULE = Rule(
     code="JIT425",
     name="shared-module",
     severity=Severity.WARNING,
-    summary="`target = online` of a module that is trained in place",
+    summary="module or weights under two names, which change together, or do not",
     explanation="""\
 Arrays never change, so that with parameters in a dict `target = params` keeps them as they are. Modules of Flax NNX are changed in place:
 `target = online` is a second name of one object, and what trains `online` changes `target` as well. A target network, an average or the
@@ -19,6 +19,9 @@ best model so far then is always the newest one.
 
 The rule speaks of names that say that the module stays behind, such as `target`, `teacher`, `ema` and `best`, where the program trains
 modules, and hands this one to compiled code while it has both names.
+
+With Equinox it is the other way round: a module is a tree of arrays, and training makes new ones. Two fields that get the same weights in
+the constructor, as the embedding and the head of a language model, go apart with the first step. `eqx.nn.Shared` ties them.
 """,
     instead="""\
 ```python
@@ -82,6 +85,11 @@ train_step(online, jnp.ones((3, 2)))
 @RULE.on(SharedModule)
 def check(event: SharedModule) -> Report:
     """Report the assignment."""
+    if event.by_value:
+        return Report(
+            f"`{event.behind}` has the weights of `{event.other}` only until the first step, which gives each of both new ones of its own",
+            "tie them with `eqx.nn.Shared`, or use one of both in the place of the other where the module is called",
+        )
     return Report(
         f"`{event.behind}` is the same module as `{event.other}`, and changes with it when that is trained",
         f"make a copy: `{event.behind} = nnx.clone({event.other})`",

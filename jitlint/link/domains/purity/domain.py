@@ -15,6 +15,7 @@ from jitlint.link.domains.purity import (
     mutations,
     shared,
     side_effects,
+    tied,
     unthrown,
 )
 from jitlint.link.domains.purity.copies import Copies
@@ -163,6 +164,7 @@ class Purity(Domain[None]):
         copies.finish(self.m, self.copies)
         self.merged.finish(self.m)
         self.shared.check(self.m)
+        tied.check(self.m)
 
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """The body of a ``try`` has run."""
