@@ -14,7 +14,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.infer.events import SharedModule
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import Class, Ext
+from jitlint.infer.values import Class
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
@@ -75,7 +75,7 @@ def _is_layer(m: Machine, f: Frame, init: FuncInfo, path: str) -> bool:
     value = paths.peek(m, f, func) if func is not None else None
     if type(value) is Class:
         return value.info.role == _ROLE
-    return type(value) is Ext and value.dotted.startswith(_LAYERS)
+    return func is not None and paths.dotted(m, f, func).startswith(_LAYERS)
 
 
 def _is_trained(m: Machine) -> bool:

@@ -69,8 +69,9 @@ def check_form(m: Machine, f: Frame, at: int, x: Xform) -> None:
 
 def _other_form(x: Xform) -> str:
     axes = x.options.get(x.spec.axes) if x.spec.name == _VMAP else None
-    if isinstance(axes, (Inst, Tup)) and axes.cls is not None:
-        return f"an object of `{axes.cls.name}`"
+    known = type(axes) is Tup or (type(axes) is Inst and axes.cls.pytree and axes.cls.role != "")
+    if known and isinstance(axes, (Inst, Tup)) and axes.cls is not None:
+        return f"an object of `{axes.cls.name}`"  # specifications of one's own may be objects, too
     if type(axes) is Py and axes.kind in ("str", "float"):
         return f"a {axes.kind}"
     return "a dict" if type(axes) is Map else ""
