@@ -30,6 +30,7 @@ from jitlint.link.domains.crossed.domain import Crossed
 from jitlint.link.domains.devices.domain import Devices
 from jitlint.link.domains.donation.domain import Donation
 from jitlint.link.domains.gradients.domain import Gradients
+from jitlint.link.domains.groupings.domain import Groupings
 from jitlint.link.domains.keys.domain import Keys
 from jitlint.link.domains.leaks.domain import Leaks
 from jitlint.link.domains.misuse.domain import Misuse
@@ -76,6 +77,7 @@ DOMAINS: Final[tuple[type[AnyDomain], ...]] = (
     Slopes,
     Targets,
     Crossed,
+    Groupings,
 )
 """The questions that are followed beside the values, in the order in which they hear of anything."""
 

@@ -17,8 +17,9 @@ RULE = Rule(
 other only where the grouping does not matter, `f(f(a, b), c) == f(a, f(b, c))`. For an operator such as `0.9 * a + b` it does matter,
 nothing is refused, and the numbers are others than those of a loop.
 
-The rule computes the operator with numbers and reports it with three for which it fails. It is silent about operators with matrices, branches
-or functions that it cannot compute.
+The rule computes the operator with numbers and reports it with three for which it fails; functions of the project to which the
+operator hands its elements are computed as well. It is silent about operators with matrices, branches or functions that it cannot
+compute.
 """,
     instead="""\
 Scan over pairs: what an element does to the one before it, and what it adds. Or use `jax.lax.scan`, which goes one by one:

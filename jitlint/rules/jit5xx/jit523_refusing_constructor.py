@@ -23,7 +23,7 @@ transform that has nothing to do with the check. What is raised is the construct
 though each of them has a vector, as `jax.vmap` gives back one object with a matrix.
 
 The constructor of a dataclass that was registered, or made by `flax.struct.dataclass`, is called each time, too, and with it
-`__post_init__`. The rule is silent where the condition knows of such leaves, as `isinstance` and `hasattr` do.
+`__post_init__`; it gets the fields by name, so that an `__init__` of its own with other parameters fails in each transform. The rule is silent where the condition knows of such leaves, as `isinstance` and `hasattr` do.
 """,
     instead="""\
 Put the object together without its constructor:
@@ -90,6 +90,11 @@ def check(event: TransformMisuse) -> Report | None:
             f"`{event.detail}` is put together by its constructor, which refuses some forms of `{event.parameter}`: transforms give it"
             " batches, shapes and placeholders",
             "check the form in a function that makes such objects, and not in `__post_init__`, which runs in every transform",
+        )
+    if event.problem == "foreign-constructor":
+        return Report(
+            f"`{event.detail}` is put together by its constructor, which gets the fields by name, but {event.parameter}",
+            "leave the constructor to the dataclass, and compute the fields in a class method or function that makes such objects",
         )
     if event.problem != "refusing-constructor":
         return None

@@ -16,7 +16,6 @@ from jitlint.link.domains.misuse import (
     dtypes,
     far,
     frozen,
-    groupings,
     growing,
     idioms,
     kind_checks,
@@ -47,7 +46,6 @@ from jitlint.syntax import ir
 _HEARD: Final[Mapping[str, Callable[[Machine, Frame, Library], None]]] = {
     late_bound.SWITCH: late_bound.heard,
     prints.PRINT: prints.heard,
-    groupings.SCAN: groupings.heard,
 }
 
 

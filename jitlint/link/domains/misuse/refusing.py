@@ -3,7 +3,7 @@
 JAX calls the function that puts an object together with whatever a transform makes of its leaves: batches with one axis more,
 gradients that are negative, `None`, placeholders. What it does: reads whether that function is nothing but the constructor, and whether
 this raises for the shape, the type or the value of a leaf; or ``__post_init__`` for its shape, where the constructor of a dataclass
-is called in any case. What it does not: speak of checks that know of such leaves, by the words in their conditions, or that look only
+is called in any case, or whether that takes other arguments than the fields. What it does not: speak of checks that know of such leaves, by the words in their conditions, or that look only
 at what is static.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
@@ -43,6 +43,7 @@ _AWARE: Final = frozenset(
     }
 )
 """Words in conditions of who knows that a leaf may be anything."""
+_NO_FIELDS: Final = frozenset({"ClassVar", "KW_ONLY", "InitVar"})
 _FORMS: Final = frozenset({"shape", "ndim"})
 _SIZES: Final = _FORMS | {"size"}
 _EQUAL: Final = frozenset({"==", "!="})
@@ -63,6 +64,7 @@ def check(m: Machine) -> None:
         if not info.pytree or (info.extern and info.rebuilt is None) or info.module.is_test:
             continue
         _check_fields(m, info)
+        _check_names(m, info)
         unflatten, init = _unflatten(info), function_of(member(info, "__init__"))
         call = _constructing(unflatten) if unflatten is not None else None
         if unflatten is None or init is None or call is None:
@@ -97,6 +99,58 @@ def _check_fields(m: Machine, info: ClassInfo) -> None:
                 problem="refusing-dataclass", parameter=leaf, detail=info.name,
             )  # fmt: skip
             return
+
+
+def _check_names(m: Machine, info: ClassInfo) -> None:
+    """Record a constructor of a registered dataclass that does not take the fields, which JAX gives it by name. One that a base has is
+    replaced by that of the decorator."""
+    init = function_of(info.namespace.get("__init__"))
+    told = info.constructed and info.data_fields is not None and not info.opaque_flatten
+    if (
+        init is None
+        or init.resigned
+        or not told
+        or info.extern
+        or info.metaclass
+        or "__new__" in info.namespace
+    ):
+        return
+    odd = _foreign(info, init)
+    if odd:
+        frame = Frame(init.module, init.module.scope, HOST, ground="jit")
+        m.emit(
+            frame, TransformMisuse, init.node.at, None, Confidence.LIKELY, where=(init.module.name, init.qualname),
+            problem="foreign-constructor", parameter=odd, detail=info.name,
+        )  # fmt: skip
+
+
+def _foreign(info: ClassInfo, init: FuncInfo) -> str:
+    """What a constructor lacks, or wants beside the fields, in words; "" if it takes them all, and needs nothing else."""
+    params = init.node.params[1:]
+    lacking = _untaken(info, params)
+    if lacking:
+        return f"takes no `{lacking}`"
+    known = {*info.fields, *(info.data_fields or ()), *info.meta_fields}
+    wanted = [param.name for param in params if param.default is None and param.kind not in ("var", "kwvar")]
+    return next((f"needs `{name}`" for name in wanted if name not in known), "")
+
+
+def _untaken(info: ClassInfo, params: Sequence[ir.Param]) -> str:
+    """The first field that a constructor does not take by name, or ""."""
+    if any(param.kind == "kwvar" for param in params):
+        return ""
+    data = info.data_fields or frozenset()
+    given = [name for name in info.fields if name in data] or sorted(data)
+    taken = {param.name for param in params if param.kind in ("any", "kwonly")}
+    return next((name for name in given if name not in taken and not _is_of_class(info, name)), "")
+
+
+def _is_of_class(info: ClassInfo, name: str) -> bool:
+    """Whether an annotation says that no object has a value of its own."""
+    annotation = info.fields[name][0] if name in info.fields else None
+    text = annotation.value if type(annotation) is ir.Const else None
+    named = annotation.obj if type(annotation) is ir.Sub else annotation
+    return isinstance(text, str) or (named is not None and last_name(named) in _NO_FIELDS)
 
 
 class _Unsaid:

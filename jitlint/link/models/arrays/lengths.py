@@ -17,6 +17,7 @@ from jitlint.link.values import fitting, iteration
 _LAST: Final = Py("int", -1)
 _ONE: Final = Py("int", 1)
 _ZERO: Final = Py("int", 0)
+_TRUE: Final = Py("bool", True)
 
 _ByName = Mapping[str, Value]
 
@@ -56,8 +57,22 @@ def windowed(dims: Dims, by_name: _ByName, bound: results.Bound) -> Dims | None:
     """Of a window of an array, along all of its axes or along one."""
     if "slice_sizes" in by_name:
         return making.shape_of(by_name["slice_sizes"])
+    if "index" in by_name:
+        return _at_index(dims, by_name)
     size = fitting.int_of(by_name.get("slice_size"))
     return None if size is None else _with(dims, {"axis": by_name.get("axis", _ZERO)}, size)
+
+
+def _at_index(dims: Dims, by_name: _ByName) -> Dims | None:
+    """Of what is at one place of an axis; the axis stays, with one element, unless it is not wanted."""
+    kept = by_name.get("keepdims", _TRUE)
+    axis = fitting.int_of(by_name.get("axis", _ZERO))
+    if type(kept) is not Py or type(kept.const) is not bool or axis is None:
+        return None
+    if not -len(dims) <= axis < len(dims):
+        return None
+    axis %= len(dims)
+    return (*dims[:axis], *((1,) if kept.const else ()), *dims[axis + 1 :])
 
 
 def _widths(value: Value | None, rank: int) -> list[int] | None:

@@ -1,7 +1,7 @@
 """Operators of `jax.lax.associative_scan` that are not associative (layer: ``link``, room ``domains``).
 
 The scan combines what lies side by side in any grouping. What it does: computes the operator with numbers, ``f(f(a, b), c)`` and
-``f(a, f(b, c))``, where it is arithmetic that is written out. What it does not: guess; an operator with matrices, branches or
+``f(a, f(b, c))``, where it is arithmetic that is written out, in it or in functions of the project that it calls. What it does not: guess; an operator with matrices, branches or
 functions that are not known here is left alone, and so is one that fails for some numbers only.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from jitlint.infer.events import UnevenGrouping
 from jitlint.infer.program import FuncInfo
@@ -20,6 +20,7 @@ from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
+from jitlint.link.tables.ir_walk import by_parameter
 from jitlint.link.values import paths
 from jitlint.syntax import ir
 
@@ -58,6 +59,8 @@ _ANY: Final = (0.37, 1.23, 0.71, 1.61, 0.53, 1.07, 0.89, 1.39, 0.61)
 _WIDEST: Final = 3
 """So many numbers side by side are tried."""
 _TOLERANCE: Final = 1e-6
+_DEPTH: Final = 4
+"""Functions that call each other are followed so far."""
 
 
 class _Unknown(Exception):
@@ -70,14 +73,10 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     while type(func) is Xform and func.spec.name == _MAPPED and not func.options:
         func = func.target
     params = func.fn.node.params if type(func) is Func else []
-    if (
-        type(func) is not Func
-        or len(params) != 2
-        or any(param.kind not in ("any", "pos") for param in params)
-    ):
+    if type(func) is not Func or [param.kind in ("any", "pos") for param in params] != [True, True]:
         return
-    width = _width(func.fn)
     inside = Frame(func.fn.module, func.scope, HOST)
+    width = _width(m, inside, func.fn, {param.name for param in params})
 
     def combined(one: Element, other: Element) -> Element:
         return _run(m, inside, func.fn, dict(zip((param.name for param in params), (one, other))))
@@ -125,17 +124,52 @@ def _shown(element: Element) -> str:
     return f"{float(element):.4g}"
 
 
-def _width(fn: FuncInfo) -> int:
-    """How many numbers an element has, as a function takes one apart; 0 if it never does, -1 if that is not known."""
-    names = {param.name for param in fn.node.params}
-    found = set[int]()
-    for part in fn.parts:
-        if type(part) is ir.Sub and type(part.obj) is ir.Name and part.obj.id in names:
-            return -1
-        for target, value in _bindings(part) if type(part) is ir.Assign else ():
-            if type(value) is ir.Name and value.id in names:
-                found.add(len(target.elts) if type(target) is ir.Tuple else -1)
+def _width(m: Machine, f: Frame, fn: FuncInfo, names: Container[str]) -> int:
+    """How many numbers an element has, as a function takes one apart, or one that it hands it to; 0 if none does, -1 if that is not
+    known. names: of the parameters that are elements."""
+    found = {width for part in fn.parts for width in _widths(m, f, part, names)}
     return 0 if not found else found.pop() if len(found) == 1 else -1
+
+
+def _widths(m: Machine, f: Frame, part: ir.Node, names: Container[str]) -> Iterator[int]:
+    """How many numbers an element has by what a part of a function does with it."""
+    if type(part) is ir.Sub and _is_one_of(part.obj, names):
+        yield -1
+    called = _called(m, f, part) if type(part) is ir.Call else None
+    if called is not None:
+        handed = {name for name, node in called.given if _is_one_of(node, names)}
+        inner = _width(m, called.frame, called.fn, handed)
+        yield from [inner] if inner else []
+    for target, value in _bindings(part) if type(part) is ir.Assign else ():
+        if _is_one_of(value, names):
+            yield len(target.elts) if type(target) is ir.Tuple else -1
+
+
+def _is_one_of(node: ir.Node, names: Container[str]) -> bool:
+    return type(node) is ir.Name and node.id in names
+
+
+class _Called(NamedTuple):
+    """A function of the project that is called. given: its parameters, each with what is written for it, in the frame that it is
+    written in."""
+
+    fn: FuncInfo
+    frame: Frame
+    given: list[tuple[str, ir.Node]]
+
+
+def _called(m: Machine, f: Frame, call: ir.Call) -> _Called | None:
+    """The function that a call means, if each of its parameters is given once, and by the call."""
+    func = paths.peek(m, f, call.func) if type(call.func) is ir.Name else None
+    if type(func) is not Func or func.fn.resigned or func.fn.node.is_generator or f.depth >= _DEPTH:
+        return None
+    params = func.fn.node.params
+    if any(arg.star for arg in call.args) or any(param.kind in ("var", "kwvar") for param in params):
+        return None
+    given = list(by_parameter(call, params))
+    if sorted(name for name, _ in given) != sorted(param.name for param in params):
+        return None
+    return _Called(func.fn, Frame(func.fn.module, func.scope, HOST, depth=f.depth + 1), [*given])
 
 
 def _bindings(statement: ir.Assign) -> Iterator[tuple[ir.Node, ir.Node]]:
@@ -153,6 +187,8 @@ def _run(m: Machine, f: Frame, fn: FuncInfo, known: dict[str, Element]) -> Eleme
     for statement in fn.body:
         if type(statement) is ir.Return and statement.value is not None:
             return _value(m, f, statement.value, known)
+        if type(statement) is ir.ExprStmt and type(statement.value) is ir.Const:
+            continue  # words about it
         if type(statement) is not ir.Assign:
             raise _Unknown
         found = [(target, _value(m, f, value, known)) for target, value in _bindings(statement)]
@@ -177,6 +213,8 @@ def _value(m: Machine, f: Frame, node: ir.Node, known: Mapping[str, Element]) ->
         return tuple([_number(m, f, part, known) for part in node.elts])
     if type(node) is ir.Name and node.id in known:
         return known[node.id]
+    if type(node) is ir.Call:
+        return _answer(m, f, node, known)
     return _number(m, f, node, known)
 
 
@@ -185,17 +223,27 @@ def _number(m: Machine, f: Frame, node: ir.Node, known: Mapping[str, Element]) -
         return _BINARY[node.op](_number(m, f, node.left, known), _number(m, f, node.right, known))
     if type(node) is ir.UnaryOp and node.op == "-":
         return -_number(m, f, node.operand, known)
-    if type(node) is ir.Call and all(arg.name is None and not arg.star for arg in node.args):
-        name = paths.dotted(m, f, node.func)
-        function = _FUNCTIONS.get(name.removeprefix(_NAMESPACE)) if name.startswith(_NAMESPACE) else None
-        if function is not None:
-            return function(*[_number(m, f, arg.value, known) for arg in node.args])
     found = known.get(node.id) if type(node) is ir.Name else None
-    if found is None:
+    if type(node) is ir.Call:
+        found = _answer(m, f, node, known)
+    elif found is None:
         found = _constant(m, f, node)
     if isinstance(found, tuple):
         raise _Unknown
     return found
+
+
+def _answer(m: Machine, f: Frame, call: ir.Call, known: Mapping[str, Element]) -> Element:
+    """What a function gives: one of a library that is known here, or one of the project."""
+    called = _called(m, f, call)
+    if called is not None:
+        given = {name: _value(m, f, value, known) for name, value in called.given}
+        return _run(m, called.frame, called.fn, given)
+    name = paths.dotted(m, f, call.func)
+    function = _FUNCTIONS.get(name.removeprefix(_NAMESPACE)) if name.startswith(_NAMESPACE) else None
+    if function is None or any(arg.name is not None or arg.star for arg in call.args):
+        raise _Unknown
+    return function(*[_number(m, f, arg.value, known) for arg in call.args])
 
 
 def _constant(m: Machine, f: Frame, node: ir.Node) -> Number:

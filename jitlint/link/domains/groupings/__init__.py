@@ -1,0 +1,1 @@
+"""Scans that combine neighbours in any grouping, which their operator does not allow."""
