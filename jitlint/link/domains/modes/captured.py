@@ -14,6 +14,7 @@ from jitlint.infer.places import Step
 from jitlint.link.domains.modes.marks import (
     CAPTURED,
     CHECKS,
+    FAR,
     LEARNS,
     RUNS,
     TRAIN,
@@ -43,20 +44,20 @@ class Captured:
         starts = f.outer is not None and f.world.level > f.outer.world.level and not f.world.excused
         if not mark.sure:
             return
-        if mark.kind == CAPTURED or (mark.kind in (RUNS, LEARNS, CHECKS) and starts and not given):
-            captured = mark._replace(kind=CAPTURED, path=path, at=activation.at)
-            self._decide(f, captured)
+        if mark.kind in (CAPTURED, FAR) or (mark.kind in (RUNS, LEARNS, CHECKS) and starts and not given):
+            self._decide(f, mark._replace(path=path, at=activation.at))
 
     def _decide(self, f: Frame, mark: Mark) -> None:
-        """Whether the model was in the mode for training when the trace began, as far as the caller knows."""
+        """Whether the model was in the mode for training when the trace began, as far as the caller knows. A trace that begins further
+        in than in a function of the caller may be one of a tool, which sets the mode, or runs other layers."""
         host = outermost(f)
         before = (one for one in modes_set(host, mark) if one.at < mark.at)
         last = max(before, key=lambda one: one.at, default=None)
         if last is None and not is_home(host, mark.path[0]):
-            note(f, (mark,))
+            note(f, (mark._replace(kind=FAR if mark.kind in (CAPTURED, FAR) else CAPTURED),))
         elif last is not None and last.kind == TRAIN:
             self._say(f, mark, certain=True)
-        elif last is None:
+        elif last is None and mark.kind != FAR:
             self._say(f, mark, certain=False)
 
     def _say(self, f: Frame, mark: Mark, certain: bool) -> None:

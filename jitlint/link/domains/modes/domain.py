@@ -21,6 +21,7 @@ from jitlint.link.domains.modes.marks import (
     CHECKS,
     DRAWS,
     EVALUATE,
+    FAR,
     KEYED,
     LEARNS,
     MARKS,
@@ -130,7 +131,7 @@ class Modes(Domain[Marks]):
             self._captured.crossed(f, activation, mark, path)
             if mark.kind == DRAWS:
                 streamless.passed_on(self.m, f, mark._replace(path=path, at=activation.at), self._captured)
-            elif mark.kind != CAPTURED:
+            elif mark.kind not in (CAPTURED, FAR):
                 here = mark._replace(path=path, at=activation.at)
                 if mark.kind == CHECKS and not _is_turned_off(summary[:number], mark):
                     self._after_training(f, here)

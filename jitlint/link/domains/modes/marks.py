@@ -29,6 +29,7 @@ DRAWS: Final = "draws"
 KEYED: Final = "keyed"
 """A layer ran outside of derivatives, and got a key to draw from."""
 CAPTURED: Final = "captured"
+FAR: Final = "captured far away"
 """A layer ran in a trace that was not given its model."""
 
 MEASURES: Final = "measures"
