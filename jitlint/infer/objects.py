@@ -48,6 +48,11 @@ def seen_as(inst: Inst, attrs: dict[str, Value]) -> Inst:
     return out
 
 
+def put_together_at(module: str, at: int) -> str:
+    """What a layer remembers under `MERGED` of the call."""
+    return f"{module}:{at}"
+
+
 def itself(inst: Inst) -> Inst:
     """The object that an instance is, whatever is known of it here."""
     return inst if inst.like is None else inst.like

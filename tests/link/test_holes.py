@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import ast
 import random
-import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jitlint.driver.judge import verdicts
-from jitlint.driver.registry import rules
-from jitlint.link.program import ModuleInput, Options, analyse
-from jitlint.syntax import ir
-from jitlint.syntax.lowering import lower
+from tests.link.test_mutations import FILES, check
 
-ROOT = Path(__file__).parents[2]
-FILES = sorted(path for path in (ROOT / "fixtures").rglob("*.py") if 200 < path.stat().st_size < 14_000)
-EVERYTHING = Options(include_possible=True)
 T = TypeVar("T")
 
 
@@ -168,29 +159,13 @@ def with_holes(text: str, rng: random.Random) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def check(text: str) -> bool:
-    """Everything that a run does with one file; whether Python takes it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            compile(text, "case", "exec")
-    except SyntaxError:
-        return False
-    module = lower(text)
-    assert isinstance(module, ir.Module), module
-    analysis = analyse([ModuleInput("case", "case.py", False, ir.encode_module(module), False)], EVERYTHING)
-    assert analysis.failures == {}
-    list(verdicts(analysis.events, rules(), {"case": "case.py"}))
-    return True
-
-
 @settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.randoms(use_true_random=False))
 def test_files_with_holes_do_not_break_the_analysis(rng: random.Random) -> None:
-    check(with_holes(rng.choice(FILES).read_text(encoding="utf-8"), rng))
+    check(with_holes(rng.choice(FILES).read_text(encoding="utf-8"), rng).encode())
 
 
 def test_most_of_them_are_programs() -> None:
     rng = random.Random(0)
-    taken = [with_holes(path.read_text(encoding="utf-8"), rng) for path in FILES[:30]]
+    taken = [with_holes(path.read_text(encoding="utf-8"), rng).encode() for path in FILES[:30]]
     assert sum(map(check, taken)) > 20

@@ -16,14 +16,14 @@ def bindings(fn: FuncInfo | None, name: str) -> list[ir.Assign]:
     ]
 
 
-def is_read(fn: FuncInfo, name: str, but: ir.Node | None = None) -> bool:
+def is_read(fn: FuncInfo, name: str, but: ir.Node | None = None, after: int = -1) -> bool:
     """Whether a function, or one inside it, does something with a variable besides binding it. but: an expression that does not
-    count."""
+    count. after: of the function itself, only what stands behind this counts."""
     aside = {id(part) for part in nodes(but)} if but is not None else set()
     for part in fn.parts:
         targets = part.targets if type(part) is ir.Assign else [part.target] if type(part) is ir.For else []
         aside.update(id(target) for target in bound_names(targets))
-    named = (part for part in fn.parts if type(part) is ir.Name and part.id == name)
+    named = (part for part in fn.parts if type(part) is ir.Name and part.id == name and part.at > after)
     return name in fn.captured or any(id(part) not in aside for part in named)
 
 

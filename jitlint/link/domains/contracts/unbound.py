@@ -109,8 +109,7 @@ def _needs_parameters(fn: FuncInfo, cls: ClassInfo) -> str:
     names = [ir_walk.last_name(node) for node in fn.node.decorators]
     if names:
         return "here" if names == [_COMPACT] else ""
-    params = fn.node.params
-    own = params[0].name if params else ""
+    own = fn.first
     parts = list(ir_walk.nodes(_first_statement(fn)))
     read = {
         node.name

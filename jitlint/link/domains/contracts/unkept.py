@@ -18,7 +18,7 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.sink import Found
 from jitlint.link.tables import bound_once
-from jitlint.link.tables.ir_walk import bound_names, inner_functions, last_name, names_read, nodes, path_text
+from jitlint.link.tables.ir_walk import last_name, nodes, path_text
 from jitlint.syntax import ir
 
 _APPLIES: Final = "apply_updates"
@@ -43,7 +43,7 @@ def check(m: Machine, f: Frame, pair: ir.Tuple, call: ir.Call, state: ir.Expr) -
     fn, updates, new = f.fn, pair.elts[0], pair.elts[1]
     if fn is None or type(updates) is not ir.Name or type(new) is not ir.Name or f.module.is_test:
         return
-    moved = set() if _is_read(fn, new, call) else set(_moved(fn, updates.id))
+    moved = set() if is_kept(fn, new.id, call) else set(_moved(fn, updates.id))
     path = path_text(state) if moved else ""
     when: tuple[GoesRound, ...] = (GoesRound(m, fn),)
     bound = bound_once.bindings(fn, path)
@@ -77,21 +77,10 @@ def _stays(fn: FuncInfo, path: str, moved: set[str]) -> bool:
     )
 
 
-def _is_read(fn: FuncInfo, new: ir.Name, call: ir.Call) -> bool:
-    """Whether anything reads the new state; the old one, if it has the same name, is read by the update itself."""
+def is_kept(fn: FuncInfo, new: str, call: ir.Call) -> bool:
+    """Whether anything reads the state that a step gives; the old one, if it has the same name, is read by the step itself."""
     outer = {*fn.node.global_names, *fn.node.nonlocal_names}
-    if new.id in outer or any(new.id in names_read(inner) for inner in inner_functions(fn.module, fn.body)):
-        return True
-    aside = {id(part) for part in nodes(call)}
-    bound = {id(one) for part in fn.parts if type(part) is ir.Assign for one in bound_names(part.targets)}
-    return any(
-        type(part) is ir.Name
-        and part.id == new.id
-        and id(part) not in aside
-        and id(part) not in bound
-        and part.at > call.at
-        for part in fn.parts
-    )
+    return new in outer or bound_once.is_read(fn, new, but=call, after=call.at)
 
 
 def _moved(fn: FuncInfo, updates: str) -> Iterator[str]:

@@ -21,12 +21,11 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import bound_once
-from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, path_text
+from jitlint.link.tables.ir_walk import bound_by, last_name, path_text
 from jitlint.link.values import paths
 from jitlint.link.values.library_objects import COPIES
 from jitlint.link.values.questions import derivatives
 from jitlint.syntax import ir
-from jitlint.syntax.children import below
 
 _MASKED: Final = "optax.masked"
 _CHAIN: Final = "optax.chain"
@@ -113,37 +112,31 @@ def updated(m: Machine, f: Frame, at: int, signed: bool, remembers: bool) -> Non
     if state is not None and remembers:
         unkept.check(m, f, pair[0], pair[1], state)
     if type(state) is ir.Name and not f.module.is_test:
-        _check_state(m, f, pair[1], state, remembers)
+        _check_state(m, f, pair, state, remembers)
 
 
-def _check_state(m: Machine, f: Frame, call: ir.Call, state: ir.Name, remembers: bool) -> None:
+def _check_state(
+    m: Machine, f: Frame, pair: tuple[ir.Tuple, ir.Call], state: ir.Name, remembers: bool
+) -> None:
     """A state that is made right before, in the place of one that came in, or of the one that the step before left."""
-    bound = bound_once.bindings(f.fn, state.id)
-    begins = [part for part in bound if part.at < call.at and part.value is not call]
-    if len(begins) != 1 or type(begins[0].value) is not ir.Call or last_name(begins[0].value.func) != _INIT:
-        return
-    fn = f.fn
-    if fn is None or not (_is_plain(m, f, begins[0].at) and _is_plain(m, f, f.at)):
+    call, new = pair[1], pair[0].elts[1]
+    fn, begun = f.fn, _begun(f.fn, call, state.id)
+    if fn is None or begun is None or not (_is_plain(m, f, begun.at) and _is_plain(m, f, f.at)):
         return
     came_in = any(param.name == state.id for param in fn.node.params)
-    if came_in or (remembers and _is_forgotten(fn, call)):
+    forgotten = remembers and type(new) is ir.Name and not unkept.is_kept(fn, new.id, call)
+    if came_in or forgotten:
         when = () if came_in else (unkept.GoesRound(m, fn),)
         m.emit(
-            f, OddOptimiser, begins[0].at, None, Confidence.LIKELY, when=when, problem="restarted", name=state.id
+            f, OddOptimiser, begun.at, None, Confidence.LIKELY, when=when, problem="restarted", name=state.id
         )  # fmt: skip
 
 
-def _is_forgotten(fn: FuncInfo, call: ir.Call) -> bool:
-    """Whether nobody reads the state that an update gives."""
-    assigns = [part for part in fn.parts if type(part) is ir.Assign]
-    new = [one.id for part in assigns if part.value is call for one in bound_names(part.targets)]
-    known = {part.at for part in below(call) if type(part) is ir.Name} | {
-        one.at for part in assigns for one in bound_names(part.targets)
-    }
-    read = {
-        part.id for part in fn.parts if type(part) is ir.Name and part.at not in known and part.at > call.at
-    }
-    return len(new) == 2 and new[1] not in read
+def _begun(fn: FuncInfo | None, call: ir.Call, state: str) -> ir.Assign | None:
+    """The one statement before a step that makes its state: ``state = tx.init(params)``."""
+    begins = [part for part in bound_once.bindings(fn, state) if part.at < call.at and part.value is not call]
+    made = begins[0].value if len(begins) == 1 else None
+    return begins[0] if type(made) is ir.Call and last_name(made.func) == _INIT else None
 
 
 def _is_plain(m: Machine, f: Frame, at: int) -> bool:
@@ -213,7 +206,7 @@ def _check_order(m: Machine, f: Frame, at: int, parts: list[Value]) -> None:
 
 def _is_complete(value: Value | None) -> bool:
     """Whether it is an optimiser with a memory of the gradients and a learning rate."""
-    return type(value) is ExtInst and value.dotted in lexicon().contracts.complete and COPIES in value.attrs
+    return type(value) is ExtInst and _is_whole(value) and COPIES in value.attrs
 
 
 def _is_whole(value: Value | None) -> bool:

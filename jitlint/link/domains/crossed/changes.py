@@ -89,8 +89,8 @@ def _crosses(m: Machine, f: Frame, derivative: Derivative, code: Code, change: C
     return (
         bool(own)
         and (
-            _is_output(m, f, derivative, own, moved)
-            or (moved in others and not code.goes_together(number, own, moved, change.node))
+            (moved in others and not code.goes_together(number, own, moved, change.node))
+            or _is_output(m, f, derivative, own, moved)
         )
         and all(_is_number(m, f, factor) for factor in change.factors)
         and _is_meant(m, f, derivative, change, own)

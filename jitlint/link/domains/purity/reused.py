@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.base.diagnostic import Confidence
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import OLDER, Leak
-from jitlint.infer.objects import MERGED
+from jitlint.infer.objects import MERGED, put_together_at
 from jitlint.infer.values import ExtInst, Scope, Value, const_of
 from jitlint.link.domains.purity.held import changes
 from jitlint.link.engine.domain import Library
@@ -45,7 +45,7 @@ class Reused:
         if library.dotted == _MERGE:
             name = _older_state(m, f, library)
             if name:
-                self._states[_site(f.module.name, library.at)] = name
+                self._states[put_together_at(f.module.name, library.at)] = name
             return False
         if type(layer) is not ExtInst or not changes(library, layer):
             return False
@@ -54,10 +54,6 @@ class Reused:
             return False
         m.emit(f, Leak, library.at, None, Confidence.LIKELY, target=OLDER, what=name, used=True)
         return True
-
-
-def _site(module: str, at: int) -> str:
-    return f"{module}:{at}"
 
 
 def _older_state(m: Machine, f: Frame, library: Library) -> str:

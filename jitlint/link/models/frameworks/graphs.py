@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from jitlint.infer.objects import MERGED
+from jitlint.infer.objects import MERGED, put_together_at
 from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import UNKNOWN, Arr, ExtInst, Inst, Tree, Tup, Value, py
 from jitlint.link.engine.frame import Args, Frame
@@ -54,7 +54,7 @@ def merge(m: Machine, f: Frame, at: int, args: Args) -> Value:
         leaf = pytrees.leaf(state) if state is not None else None
         if isinstance(leaf, (Arr, Tree)) and leaf.modes:
             whole = pytrees.lift(whole, leaf.modes, leaf.level, leaf.why)
-    note: dict[str, Value] = {MERGED: py(f"{f.module.name}:{at}")} if f.world.level else {}
+    note: dict[str, Value] = {MERGED: py(put_together_at(f.module.name, at))} if f.world.level else {}
     return _another(f, whole, note)
 
 
