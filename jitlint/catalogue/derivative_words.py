@@ -41,4 +41,5 @@ class Gradients(msgspec.Struct, frozen=True):
     condensing: frozenset[str]
     dividing: frozenset[str]
     keeping: frozenset[str]
+    products: frozenset[str]
     edges: dict[str, str]

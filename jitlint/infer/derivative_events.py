@@ -12,7 +12,7 @@ class NanGradient(Event):
     """The derivative of a value is not finite. operation: the function, or the operator, that has none at zero. argument:
     what is zero there, "" if it is not written as a name. choice: the function that throws the value away, "" if none does
     and each pair of the argument's rows is compared, those of one row with itself too. large: it is not zero there but so large that the operation overflows, below: but negative. edge: a bound,
-    ``choice``, keeps it where the operation has no derivative."""
+    ``choice``, keeps it where the operation has no derivative, or an ``angle`` of two vectors is there."""
 
     operation: str = ""
     argument: str = ""

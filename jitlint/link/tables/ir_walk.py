@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from jitlint.infer.program import FuncInfo, ModuleInfo
@@ -103,13 +103,16 @@ def call_at(parts: Iterable[ir.Node], at: int) -> ir.Call | None:
     return next((node for node in parts if type(node) is ir.Call and node.at == at), None)
 
 
-def same_text(a: object, b: object) -> bool:
-    """Whether two pieces of code are written alike, wherever they stand."""
+def same_text(a: object, b: object, alike: Collection[frozenset[str]] = ()) -> bool:
+    """Whether two pieces of code are written alike, wherever they stand. alike: variables that are one, two at a time."""
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same_text, a, b))
+        return len(a) == len(b) and all(same_text(one, other, alike) for one, other in zip(a, b))
+    if alike and type(a) is ir.Name and type(b) is ir.Name and frozenset((a.id, b.id)) in alike:
+        return True
     if a.__class__ is not b.__class__ or not hasattr(a, "__struct_fields__"):
         return a == b
-    return all(same_text(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "at")
+    fields = [name for name in a.__struct_fields__ if name != "at"]
+    return all(same_text(getattr(a, name), getattr(b, name), alike) for name in fields)
 
 
 def bound_names(targets: Iterable[ir.Node]) -> Iterator[ir.Name]:

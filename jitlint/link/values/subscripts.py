@@ -8,8 +8,9 @@ from typing import Any, Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer import changes
 from jitlint.infer.events import ArrayStore, BadIndex
+from jitlint.infer.followed import FOLLOWED
 from jitlint.infer.grounds import RULED, SEEN, weaken
-from jitlint.infer.lattice import anonymous, join, seq_element, traced_modes
+from jitlint.infer.lattice import anonymous, join, modes_among, seq_element, traced_modes
 from jitlint.infer.mappings import MAPPINGS
 from jitlint.infer.values import (
     FRESH,
@@ -236,6 +237,7 @@ def _array(m: Machine, f: Frame, at: int, arr: Arr, index: Value) -> Value:
         level = max(level, t.level)
     parts = index_parts(index)
     shape = shape_of(arr)
+    modes |= modes_among(parts) & FOLLOWED
     dims = bounds.after(shape, parts)
     out = Arr(modes, arr.dtype, None if dims is None else len(dims), why, max(level, f.world.base), ground)
     about = counting.part_of(arr.about, parts, shape[0] if shape else None)

@@ -24,7 +24,8 @@ cannot have; roots and norms that get a lower bound
 only after they were taken, as in `x / jnp.maximum(jnp.linalg.norm(x), 1e-6)`, which does the same to a row of zeros;
 choices that keep the argument of `exp` or `cosh` below a positive number, `jnp.where(x > 20, x, jnp.log1p(jnp.exp(x)))`, as
 the derivative of what overflows is infinite, too; roots of what is bounded at 0, `jnp.sqrt(jnp.maximum(x, 0.0))`, and `arccos` or
-`arcsin` of what is bounded at -1 and 1, which have no derivative at the bound; roots and norms that are squared again,
+`arcsin` of what is bounded at -1 and 1, which have no derivative at the bound, or of the cosine of two vectors, which is there when they
+lie on one line; roots and norms that are squared again,
 `jnp.linalg.norm(x) ** 2`; and the distances between all pairs of the rows of one array, which are 0 for a row and itself.
 """,
     instead="""\
@@ -68,6 +69,13 @@ def check(event: NanGradient) -> Report | None:
         return Report(
             f"the gradient is NaN where {what} is 0: `{event.operation}` is squared again, but has no derivative there",
             f"leave the root out: `jnp.sum({event.argument or 'x'}**2)`",
+        )
+    if event.choice == "angle":
+        return Report(
+            f"the gradient is NaN where the two vectors lie on one line: `{event.operation}` has no finite derivative at 1 and -1, and a"
+            " cosine that is rounded past them makes the value NaN as well",
+            "take the angle from both sides of the triangle: `jnp.arctan2(jnp.sqrt(jnp.sum(jnp.cross(a, b)**2) + 1e-12), a @ b)`, or"
+            " bound the cosine a little further in: `jnp.clip(cosine, -1 + 1e-6, 1 - 1e-6)`",
         )
     if event.edge:
         what = f"`{event.argument}`" if event.argument else "its argument"

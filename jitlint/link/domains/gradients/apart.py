@@ -9,6 +9,7 @@ this is mended; a bound of zero mends nothing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -23,6 +24,7 @@ from jitlint.link.tables.results import only_returned
 from jitlint.link.values import paths
 from jitlint.link.values.fitting import rank_of
 from jitlint.syntax import ir
+from jitlint.syntax.children import below
 
 _DEPTH: Final = 10
 _LAST: Final = (-1, 2)
@@ -62,10 +64,11 @@ class NewAxis(NamedTuple):
 
 class Spread(NamedTuple):
     """What a call gives to parameters that keep it. new: arrays with a new axis. to_root: what else it gives a function that takes
-    roots."""
+    roots. computed: two of them that it gives what is computed alike, perhaps from different variables."""
 
     new: list[tuple[str, NewAxis]]
     to_root: list[tuple[str, ir.Node]]
+    computed: list[tuple[tuple[str, ir.Node], tuple[str, ir.Node]]]
 
 
 class Meeting(NamedTuple):
@@ -77,8 +80,11 @@ class Meeting(NamedTuple):
     zero: frozenset[tuple[str, str]] = frozenset()
 
 
-def given(m: Machine, f: Frame, call: ir.Call, spread: Spread, bound: dict[str, Value]) -> Meeting:
-    """How a call gives an array to two parameters, or the differences of its rows to one."""
+def given(
+    m: Machine, f: Frame, call: ir.Call, spread: Spread, bound: dict[str, Value], around: Meeting
+) -> Meeting:
+    """How a call gives an array to two parameters, or the differences of its rows to one. around: how the parameters of the
+    function where it stands are each other's."""
     new = spread.new
     known = {name for name, one in new if not _is_flat(paths.peek(m, f, one.array))}
     rows = frozenset(
@@ -89,9 +95,13 @@ def given(m: Machine, f: Frame, call: ir.Call, spread: Spread, bound: dict[str, 
     )
     place = _Place(m, f.fn, f) if f.fn is not None else None
     given = [(name, _zero(place, node, _DEPTH)) for name, node in spread.to_root] if place is not None else []
-    return Meeting(
-        _given_twice(call, bound), rows, frozenset((name, array) for name, array in given if array)
-    )
+    computed = {
+        frozenset((one, other))
+        for (one, first), (other, second) in spread.computed
+        if same_text(first, second, around.alike) and type(bound.get(one)) is Arr
+    }
+    twice = _given_twice(call, bound) | computed
+    return Meeting(twice, rows, frozenset((name, array) for name, array in given if array))
 
 
 def spread_arguments(fn: FuncInfo, called: FuncInfo, call: ir.Call) -> Spread:
@@ -101,7 +111,30 @@ def spread_arguments(fn: FuncInfo, called: FuncInfo, call: ir.Call) -> Spread:
     kept: list[tuple[str, ir.Node]] = [(name, node) for name, node in args if name and name not in changed]
     found = [(name, _spread(fn.parts, node)) for name, node in kept]
     takes_roots = any(map(spelling.is_root, called.parts))
-    return Spread([(name, one) for name, one in found if one is not None], kept if takes_roots else [])
+    new = [(name, one) for name, one in found if one is not None]
+    return Spread(new, kept if takes_roots else [], _computed_alike(fn, kept) if takes_roots else [])
+
+
+def _computed_alike(
+    fn: FuncInfo, given: Sequence[tuple[str, ir.Node]]
+) -> list[tuple[tuple[str, ir.Node], tuple[str, ir.Node]]]:
+    """Two arguments that are computed without calls, and from variables that are never set anew, or the same in both:
+    ``distances(a / scale, b / scale)``."""
+    changed = {name for part in fn.parts for name in bound_by(part)}
+    computed = [(name, node) for name, node in given if type(node) is ir.BinOp and not _calls(node)]
+    return [
+        (one, other)
+        for one, other in itertools.combinations(computed, 2)
+        if changed.isdisjoint(_variables(one[1]) ^ _variables(other[1]))
+    ]
+
+
+def _calls(node: ir.Node) -> bool:
+    return any(isinstance(part, (ir.Call, ir.Walrus)) for part in below(node))
+
+
+def _variables(node: ir.Node) -> set[str]:
+    return {part.id for part in below(node) if type(part) is ir.Name}
 
 
 def _given_twice(call: ir.Call, bound: dict[str, Value]) -> Pairs:
@@ -323,8 +356,9 @@ def _are_one(place: _Place, one: ir.Node, other: ir.Node) -> bool:
         return True
     if type(one) is not ir.Name or type(other) is not ir.Name or place.frame is None:
         return False
-    held = place.frame.scope.vars
-    return frozenset((one.id, other.id)) in place.alike and held.get(one.id) is held.get(other.id)
+    held, pair = place.frame.scope.vars, frozenset((one.id, other.id))
+    is_kept = pair.isdisjoint(name for part in place.fn.parts for name in bound_by(part))
+    return pair in place.alike and (is_kept or held.get(one.id) is held.get(other.id))
 
 
 def _new_axis(index: ir.Node) -> int | None:

@@ -68,7 +68,8 @@ class Gradients(Gathering[Choice]):
         place = (f.fn, at, func.fn)
         if place not in self._spread:
             self._spread[place] = apart.spread_arguments(f.fn, func.fn, call)
-        return apart.given(self.m, f, call, self._spread[place], bound)
+        around = self._meetings.get(f.fn, apart.Meeting())
+        return apart.given(self.m, f, call, self._spread[place], bound, around)
 
     def on_library(self, f: Frame, library: Library) -> Value | None:
         """A choice is made under a derivative."""

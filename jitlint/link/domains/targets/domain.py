@@ -163,8 +163,7 @@ def _name_of_discount(node: ir.Node) -> str:
     if type(node) is ir.Const:
         is_one = node.kind == "float" and isinstance(node.value, float) and _LEAST <= node.value < 1
         return str(node.value) if is_one else ""
-    name = _last(node)
-    return name if name in lexicon().gradients.discounts else ""
+    return _written(node) if _last(node) in lexicon().gradients.discounts else ""
 
 
 _LEAST: Final = 0.9
@@ -197,6 +196,12 @@ def _factors(node: ir.Node) -> Iterator[ir.Node]:
 
 
 def _last(node: ir.Node) -> str:
+    """What a value is called, in small letters if it is a constant."""
+    name = _written(node)
+    return name.lower() if name.isupper() else name
+
+
+def _written(node: ir.Node) -> str:
     """What a value is called: a variable, an attribute, an entry, or a part of one."""
     while type(node) is ir.Sub:
         index = node.index
