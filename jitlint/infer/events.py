@@ -107,7 +107,7 @@ class ArrayStore(Event):
 class ApiMisuse(Event):
     """A library call that JAX refuses.
 
-    problem: static-argument (``parameter`` must be static; ``exception`` is what JAX raises),
+    problem: static-argument (``parameter`` must be static; ``exception`` is what JAX raises, ``detail``: late, if it does that later),
     data-dependent-shape (``cure`` names the argument that fixes the size, or ""), list-argument,
     removed (``cure``: replacement, ``since``: the first JAX without it; ``target``: the JAX that the code is to move to
     from one that has it), moved (``parameter`` was ``cure`` and is ``since``), no-function (a transform makes no decorator in

@@ -131,7 +131,7 @@ def here_why(f: Frame, name: str) -> str:
 
 
 def emit_static(
-    m: Machine, f: Frame, at: int, api: str, parameter: str, value: Value, exception: str = ""
+    m: Machine, f: Frame, at: int, api: str, parameter: str, value: Value, exception: str = "", case: str = ""
 ) -> bool:
     """Record a tracer where a library needs a static value. Answers whether it is one."""
     found = static_tracer(value)
@@ -147,6 +147,7 @@ def emit_static(
         problem="static-argument",
         parameter=parameter,
         exception=exception,
+        detail=case,
         cure="",
     )
     return True

@@ -24,6 +24,9 @@ or "Non-hashable static arguments are not supported". What `nondiff_argnums` of 
 
 > UnexpectedTracerError: Found a JAX Tracer object passed as an argument to a custom_vjp function in a position indicated by nondiff_argnums as non-differentiable.
 
+With `jax.custom_jvp` the same goes wrong where a loop, or what `jax.checkpoint` wraps, is differentiated as a whole: the rule runs
+when the body is done, and what it had traced means nothing any more.
+
 A common cause is computing a shape with `jnp`: inside a jitted
 function the result of *every* `jnp` operation is traced, even `jnp.prod(jnp.array(x.shape))`.
 """,
@@ -68,6 +71,7 @@ ramp(4)
         traced=True,
         says=r"[Tt]race[dr]|array as a dtype argument",
     ),
+    cases={"late": Raises(("jax.errors.UnexpectedTracerError", "TypeError"), later=True, says="[Tt]racer")},
     since="0.1",
     remedy=Remedy(
         Safety.SAFE,
@@ -106,7 +110,10 @@ def check(event: ApiMisuse) -> Report | None:
     named = event.parameter and event.parameter != _ANY
     subject = f"`{event.parameter}` of `{event.api}`" if named else f"an argument of `{event.api}`"
     return Report(
-        f"{subject} must be static, but it is traced", _cure(event), static="if it takes few values"
+        f"{subject} must be static, but it is traced",
+        _cure(event),
+        static="if it takes few values",
+        case=event.detail,
     )
 
 
@@ -114,7 +121,10 @@ def _cure(event: ApiMisuse) -> str:
     if event.cure:
         return f"pass `{event.cure}`, or make the value static"
     if event.exception == "jax.errors.UnexpectedTracerError":
-        return "take it out of `nondiff_argnums`: a rule may give `None` as its cotangent"
+        return (
+            "take it out of `nondiff_argnums`: a backward rule may give `None` as its cotangent, and a JVP rule"
+            " leave its tangent out"
+        )
     if event.parameter in _SIZES:
         return "compute it from static values such as `x.shape` (with `math` or NumPy, not `jnp`)"
     return "pass a Python value"

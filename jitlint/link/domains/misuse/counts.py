@@ -17,6 +17,7 @@ from jitlint.link.values import iteration, paths
 from jitlint.syntax import ir
 
 _PAIR: Final = "value_and_grad"
+_SAME: Final = "same"
 _AUX: Final = "has_aux"
 _PARTS: Final = "indices_or_sections"
 
@@ -51,6 +52,8 @@ def _results(m: Machine, f: Frame, call: ir.Call) -> tuple[str, int]:
     if dotted:
         return dotted, _of_function(m, f, dotted, call)
     callee = paths.peek(m, f, call.func)
+    while type(callee) is Xform and callee.spec.result == _SAME and type(callee.target) is Xform:
+        callee = callee.target  # `jit(value_and_grad(f))` gives what the derivative does
     if type(callee) is Xform:
         aux = callee.options.get(_AUX)
         pair = callee.spec.result == _PAIR or (callee.spec.result == "grad" and _is_true(aux))

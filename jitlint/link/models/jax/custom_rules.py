@@ -68,7 +68,10 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             f, TransformMisuse, at, when=(_Bare(m, x),),
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
         )  # fmt: skip
-    if x.spec.name == _BACKWARD and (_gets_tracer(m, f, at, x, args) or _is_pushed(m, f, at, x, args)):
+    backward = x.spec.name == _BACKWARD
+    if (backward or _is_staged_inside(f, args)) and _gets_tracer(m, f, at, x, args, f.world.base * (not backward)):
+        return UNKNOWN
+    if backward and _is_pushed(m, f, at, x, args):
         return UNKNOWN
     before = keys.uses_of(f)
     smooth = modes_among((*args.pos, *args.kw.values())) & (L | REACH)
@@ -82,17 +85,31 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
     return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff, before)
 
 
-def _gets_tracer(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
-    """Whether something is traced where `nondiff_argnums` says that nothing is, as each rule would get it from another trace; it
-    is recorded. What the rules of the function hand on is refused where they got it."""
+def _is_staged_inside(f: Frame, args: Args) -> bool:
+    """Whether the innermost staged code is itself differentiated, as the body of a loop is in a loss: a JVP rule runs when that code
+    is done, where none of its tracers means anything."""
+    given = [value for value in args.pos if type(value) is Arr and value.level == f.world.base]
+    return bool(f.world.modes & BACK) and any(value.modes & S and value.modes & L for value in given)
+
+
+def _gets_tracer(m: Machine, f: Frame, at: int, x: Xform, args: Args, level: int) -> bool:
+    """Whether something is traced, at a level if one is given, where `nondiff_argnums` says that nothing is, as each rule would get it
+    from another trace; it is recorded, with a level as what raises later. What the rules of the function hand on is refused where they got it."""
     sig, numbers = signature(x.target), constant_ints(x.options.get("nondiff_argnums", UNKNOWN))
     if sig is None or _is_rule(f, x):
         return False
     names = [param.name for param in sig.positional]
     placed = [n for n in numbers or () if 0 <= n < min(len(args.pos), len(names))]
+    placed = [n for n in placed if not level or _is_of_level(args.pos[n], level)]
+    late = "late" if level else ""
     return any(
-        events.emit_static(m, f, at, describe(x.target), names[n], args.pos[n], _UNEXPECTED) for n in placed
+        events.emit_static(m, f, at, describe(x.target), names[n], args.pos[n], _UNEXPECTED, late)
+        for n in placed
     )
+
+
+def _is_of_level(value: Value, level: int) -> bool:
+    return type(value) is Arr and value.level == level and bool(value.modes & S)
 
 
 def _is_pushed(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
