@@ -278,6 +278,7 @@ class Keys(msgspec.Struct, frozen=True):
     enabling: frozenset[str]
     placeholders: frozenset[str]
     measuring: frozenset[str]
+    changing: frozenset[str]
     restoring: frozenset[str]
     evaluating: frozenset[str]
     exploring: frozenset[str]

@@ -193,7 +193,8 @@ class KeyReuse(Event):
     time), shared (the same, seen from the call that hands it the key), carried (the turn before has handed it on,
     used), kept (a new one is made for a state, and the old one goes on in it), constant (a constant is folded into a key
     that stays in a state), default (a field's default, which all objects made without a key have in common), streams (one call starts
-    several streams with it), passes (each pass over the data makes it anew).
+    several streams with it), passes (each pass over the data makes it anew), members (a loop
+    gathers what a function makes with one seed).
     """
 
     api: str = ""

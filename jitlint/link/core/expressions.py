@@ -367,7 +367,9 @@ def _comp_body(m: Machine, f: Frame, node: ir.Comp, iterable: Value) -> Value:
         if items is not None and (0 < len(items) <= UNROLLED or fields.describe_fields(items)):
             if f.world.floor:
                 m.domains.on_change(f, Change(single.iter.at, iterable, "iteration"))
-            return _comp_unrolled(m, f, node, items)
+            unrolled = _comp_unrolled(m, f, node, items)
+            m.domains.on_run(f, node, iterable)
+            return unrolled
         f.token = object()
         bound = [(single.target, _bind_element(m, f, single, iterable))]
         m.domains.on_run(f, node, iterable)

@@ -89,6 +89,10 @@ _WORDS = {
         "{} the same PRNG key in each pass over the data, so every epoch has the same order",
         "count the passes, and fold that in: `jax.random.fold_in(jax.random.key(self.seed), self.epoch)`",
     ),
+    "members": (
+        "this makes its PRNG key of the same seed in every turn, so all that the loop gathers is alike",
+        "make each with a key of its own: `for key in jax.random.split(jax.random.key(seed), n)`",
+    ),
     "calls": (
         "{} a PRNG key from outside the function, so every call gets the same random numbers",
         "take the key as an argument, and let each caller split one off",

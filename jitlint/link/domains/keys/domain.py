@@ -14,6 +14,7 @@ from jitlint.link.domains.keys import (
     defaults,
     lanes,
     libraries,
+    members,
     met,
     parameters,
     passes,
@@ -190,6 +191,7 @@ class Keys(Domain[calls.Summary]):
     def on_run(self, f: Frame, node: ir.Node, value: Value) -> None:
         """A loop has gone through something."""
         passes.gone_through(self.m, f, node, value)
+        members.gathered(self.m, f, node)
 
     def on_turn(self, inner: Frame, turn: Turn) -> None:
         """A loop hands a key on from turn to turn."""

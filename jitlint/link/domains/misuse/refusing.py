@@ -82,7 +82,7 @@ def check(m: Machine) -> None:
 
 def _check_fields(m: Machine, info: ClassInfo) -> None:
     """Record a dataclass that refuses the form of a leaf once its fields are set."""
-    post = function_of(member(info, "__post_init__")) if info.constructed and not info.extern else None
+    post = function_of(member(info, "__post_init__")) if _is_called_each_time(info) else None
     if post is None:
         return
     data = flattening.data_names(info)
@@ -99,6 +99,14 @@ def _check_fields(m: Machine, info: ClassInfo) -> None:
                 problem="refusing-dataclass", parameter=leaf, detail=info.name,
             )  # fmt: skip
             return
+
+
+def _is_called_each_time(info: ClassInfo) -> bool:
+    """Whether the constructor of a dataclass is what puts its objects together."""
+    if info.extern or info.constructed:
+        return info.constructed and not info.extern
+    unflatten = _unflatten(info) if info.shape == "dataclass" else None
+    return unflatten is not None and _constructing(unflatten) is not None
 
 
 def _check_names(m: Machine, info: ClassInfo) -> None:

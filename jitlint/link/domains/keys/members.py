@@ -1,0 +1,104 @@
+"""Members of an ensemble that are all made with one seed (layer: ``link``, room ``domains``).
+
+``[init_member(seed) for _ in range(members)]``, where the function makes a key of its seed: each member is a copy of the first. What it
+does: looks at what loops that count their turns gather, and reads the function that makes it. What it does not: speak of functions
+that measure or evaluate, or of those that may give something else in each call: they ask the host for numbers, for the time, or for
+what comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from jitlint.base.diagnostic import Confidence
+from jitlint.catalogue.lexicon import lexicon
+from jitlint.infer.events import KeyReuse
+from jitlint.infer.program import FuncInfo
+from jitlint.infer.values import Class, Func
+from jitlint.link.domains.keys import turns
+from jitlint.link.engine.frame import Frame
+from jitlint.link.engine.machine import Machine
+from jitlint.link.engine.world import HOST
+from jitlint.link.tables import bound_once, naming
+from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, nodes
+from jitlint.link.values import paths
+from jitlint.link.values.questions.kinds import function_of, member
+from jitlint.syntax import ir
+from jitlint.syntax.children import below
+
+_APPEND: Final = "append"
+_STEADY: Final = (ir.Name, ir.Const, ir.Attr, ir.BinOp, ir.UnaryOp)
+
+
+def gathered(m: Machine, f: Frame, loop: ir.Node) -> None:
+    """A loop goes through something. Record what it gathers, if that is the same in each turn."""
+    if f.world.level or f.module.is_test or naming.is_benchmark(f.module.path):
+        return
+    for call in _gathered(f, loop):
+        made = _maker(m, f, call)
+        if made is not None and not _is_meant(f.qualname) and _is_seeded(m, made, call):
+            m.emit(f, KeyReuse, call.at, None, Confidence.LIKELY, api="", how="members")
+
+
+def _gathered(f: Frame, loop: ir.Node) -> Iterator[ir.Call]:
+    """The calls whose results a loop puts together, and whose arguments its turns have in common."""
+    if type(loop) is ir.Comp:
+        found, over = [loop.elt], [one.iter for one in loop.fors]
+        turn = {name.id for one in loop.fors for name in bound_names([one.target])}
+        counted = loop.kind in ("list", "generator") and not any(one.ifs for one in loop.fors)
+    elif type(loop) is ir.For:
+        found, over = list(_appended(f, loop)), [loop.iter]
+        turn = {name for part in nodes(loop.body) for name in bound_by(part)}
+        turn |= {name.id for name in bound_names([loop.target])}
+        counted = not any(isinstance(part, (ir.If, ir.Try, ir.Break)) for part in nodes(loop.body))
+    else:
+        return
+    for call in found if counted and len(over) == 1 and all(map(turns.counts, over)) else ():
+        given = [part for arg in call.args for part in below(arg.value)] if type(call) is ir.Call else []
+        if type(call) is ir.Call and all(isinstance(part, _STEADY) for part in given):
+            if turn.isdisjoint(part.id for part in below(call) if type(part) is ir.Name):
+                yield call
+
+
+def _appended(f: Frame, loop: ir.For) -> Iterator[ir.Expr]:
+    for part in loop.body:
+        call = part.value if type(part) is ir.ExprStmt else None
+        if type(call) is ir.Call and last_name(call.func) == _APPEND and len(call.args) == 1:
+            written = bound_once.written(f.fn, call.args[0].value)
+            if isinstance(written, ir.Call):
+                yield written
+
+
+def _maker(m: Machine, f: Frame, call: ir.Call) -> FuncInfo | None:
+    """The function of the project that a call runs, or the constructor."""
+    value = paths.peek(m, f, call.func)
+    method = paths.method(m, f, call.func)[0]
+    made = method if method is not None else value
+    if type(made) is Class:
+        return function_of(member(made.info, "__init__"))
+    return made.fn if type(made) is Func and not made.fn.node.is_generator else None
+
+
+def _is_meant(name: str) -> bool:
+    """Whether a name says that something is measured or evaluated, for which the numbers are to be the same."""
+    words = lexicon().keys
+    return naming.has_word(name.rpartition(".")[2], words.evaluating | words.measuring)
+
+
+def _is_seeded(m: Machine, made: FuncInfo, call: ir.Call) -> bool:
+    """Whether all that a function draws comes from a key that it makes of what it is given, or of a constant."""
+    if _is_meant(made.name) or made.node.is_lambda:
+        return False
+    place = Frame(made.module, made.module.scope, HOST, made)
+    given = {param.name for param in made.node.params} - {name for part in made.parts for name in bound_by(part)}
+    found = 0
+    for part in made.parts:
+        dotted = paths.dotted(m, place, part.func) if type(part) is ir.Call else ""
+        if dotted.rpartition(".")[0] in lexicon().keys.changing:
+            return False
+        if type(part) is ir.Call and dotted.startswith("jax.random.") and last_name(part.func) in lexicon().keys.makers:
+            seed = part.args[0].value if len(part.args) == 1 else None
+            steady = type(seed) is ir.Const or (type(seed) is ir.Name and seed.id in given)
+            found += 1 if steady else 2
+    return found == 1
