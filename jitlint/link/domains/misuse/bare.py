@@ -1,4 +1,4 @@
-"""What a compiled function surely does when the program calls it, with no map around (layer: ``link``, room ``domains``).
+"""What a transformed function surely does when the program calls it, with no map around that names its axis (layer: ``link``, room ``domains``).
 
 What it does: follows the statements that always run, from the function that is called to those that it calls by their
 names, to methods of the same object and of those that it holds, and past tests whether a setting of theirs is there. What it does not:
@@ -13,7 +13,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.places import Step
 from jitlint.infer.program import FuncInfo
-from jitlint.infer.values import NO_CONST, Bound, Func, Inst, Py, Value, alternatives
+from jitlint.infer.values import NO_CONST, Bound, Func, Inst, Partial, Py, Value, alternatives
 from jitlint.link.domains.misuse.helpers import inside
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values import paths
@@ -23,17 +23,21 @@ from jitlint.syntax.children import below
 
 _SIMPLE: Final = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)
 _PERHAPS: Final = (ir.IfExp, ir.BoolOp, ir.Comp, ir.Lambda)
+_AXIS_NAME: Final = "axis_name"
 _DEPTH: Final = 6
 """Functions that call each other."""
 
 
 def reaches(m: Machine, call: Step, place: tuple[str, int]) -> bool:
-    """Whether a call of a compiled function always leads to another call, without a map between: ``place``, its module and origin."""
+    """Whether a call of a compiled or mapped function always leads to another call, without a map between that names its axis:
+    ``place``, its module and origin."""
     noted = m.host_calls.calls.get((call.module, call.at))
     callee = noted.only if noted is not None else None
-    if callee is None or callee.spec.axes or callee.spec.specs:
+    if callee is None or _AXIS_NAME in callee.options or callee.spec.specs:
         return False
     target: Value = callee.target
+    if type(target) is Partial:
+        target = target.func
     owner: Inst | None = None
     if isinstance(target, Bound) and isinstance(target.recv, Inst):
         owner = target.recv
