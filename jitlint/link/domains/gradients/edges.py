@@ -80,7 +80,7 @@ def _factors(call: ir.Node | None) -> list[ir.Node]:
     first = next((arg.value for arg in call.args if not arg.name and not arg.star), None)
     if type(first) is ir.BinOp and first.op == "*":
         return [first.left, first.right]
-    plain = [arg.value for arg in call.args if not arg.name and not arg.star]
+    plain: list[ir.Node] = [arg.value for arg in call.args if not arg.name and not arg.star]
     plain = [node for node in plain if not (type(node) is ir.Const and node.kind == "str")]
     return plain if last_name(call.func) != "sum" else []
 

@@ -54,11 +54,15 @@ def _gathered(f: Frame, loop: ir.Node) -> Iterator[ir.Call]:
         counted = not any(isinstance(part, (ir.If, ir.Try, ir.Break)) for part in nodes(loop.body))
     else:
         return
-    for call in found if counted and len(over) == 1 and all(map(turns.counts, over)) else ():
-        given = [part for arg in call.args for part in below(arg.value)] if type(call) is ir.Call else []
-        if type(call) is ir.Call and all(isinstance(part, _STEADY) for part in given):
-            if turn.isdisjoint(part.id for part in below(call) if type(part) is ir.Name):
-                yield call
+    counted = counted and len(over) == 1 and all(map(turns.counts, over))
+    yield from (call for call in found if counted and type(call) is ir.Call and _is_steady(call, turn))
+
+
+def _is_steady(call: ir.Call, turn: set[str]) -> bool:
+    """Whether a call gets nothing that is computed anew, or that a turn binds."""
+    given = [part for arg in call.args for part in below(arg.value)]
+    named = {part.id for part in below(call) if type(part) is ir.Name}
+    return all(isinstance(part, _STEADY) for part in given) and turn.isdisjoint(named)
 
 
 def _appended(f: Frame, loop: ir.For) -> Iterator[ir.Expr]:
@@ -91,13 +95,19 @@ def _is_seeded(m: Machine, made: FuncInfo, call: ir.Call) -> bool:
     if _is_meant(made.name) or made.node.is_lambda:
         return False
     place = Frame(made.module, made.module.scope, HOST, made)
-    given = {param.name for param in made.node.params} - {name for part in made.parts for name in bound_by(part)}
+    given = {param.name for param in made.node.params} - {
+        name for part in made.parts for name in bound_by(part)
+    }
     found = 0
     for part in made.parts:
         dotted = paths.dotted(m, place, part.func) if type(part) is ir.Call else ""
         if dotted.rpartition(".")[0] in lexicon().keys.changing:
             return False
-        if type(part) is ir.Call and dotted.startswith("jax.random.") and last_name(part.func) in lexicon().keys.makers:
+        if (
+            type(part) is ir.Call
+            and dotted.startswith("jax.random.")
+            and last_name(part.func) in lexicon().keys.makers
+        ):
             seed = part.args[0].value if len(part.args) == 1 else None
             steady = type(seed) is ir.Const or (type(seed) is ir.Name and seed.id in given)
             found += 1 if steady else 2

@@ -69,7 +69,9 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
         )  # fmt: skip
     backward = x.spec.name == _BACKWARD
-    if (backward or _is_staged_inside(f, args)) and _gets_tracer(m, f, at, x, args, f.world.base * (not backward)):
+    if (backward or _is_staged_inside(f, args)) and _gets_tracer(
+        m, f, at, x, args, f.world.base * (not backward)
+    ):
         return UNKNOWN
     if backward and _is_pushed(m, f, at, x, args):
         return UNKNOWN
