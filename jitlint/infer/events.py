@@ -137,7 +137,7 @@ class TransformMisuse(Event):
     """A transform or a jitted function is used in a way that JAX refuses.
 
     problem: unhashable-static, unhashable-object (of a class whose objects are static arguments), static-array-field,
-    array-metadata (``detail``: the class), static-module (a method of a Linen module), non-array-field, static-out-of-range, static-unknown-name,
+    array-metadata and compared-array (``detail``: the class), static-module (a method of a Linen module), non-array-field, static-out-of-range, static-unknown-name,
     static-not-a-number, static-and-donated, non-array-argument, non-array-operand (of a loop or branch), function-leaf (an optimiser is to make arrays like functions), method-self,
     non-array-output, no-result (a kernel gives one), carry-mismatch, no-pair, no-boolean, branch-mismatch, reverse-mode-loop; of derivatives no-scalar,
     no-aux, no-real-result, no-real-input, no-argument, no-tuple, no-derivative-rule, unlike-tangent, unlike-cotangent; of maps axes-count, nothing-mapped, results-count, axes-keys, no-axis, no-result-axis, unequal-sizes; of loops no-rows, unequal-rows, unequal-bounds; of branches no-scalar-choice, no-index; of

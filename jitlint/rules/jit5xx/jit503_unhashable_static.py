@@ -23,6 +23,8 @@ to a jitted function. Arrays refuse that:
 
 > ValueError: Exception raised while checking equality of metadata fields of pytree.
 
+One and the same array is not compared with itself; so of NumPy's arrays only those are reported that are made anew for each object.
+
 A module of Flax Linen has a hash only as long as nobody applies it: inside of ``init`` and ``apply`` it holds variables.
 
 The function itself is looked up by its hash as well, by `jax.jit`, `jax.checkpoint` and the loops and branches of `jax.lax`. An object
@@ -92,6 +94,13 @@ def check(event: TransformMisuse) -> Report | None:
             f"`{event.detail}` keeps the array `{event.parameter}` beside its children: jitted functions compare what is"
             " there from call to call, and arrays cannot be compared",
             f"put `{event.parameter}` among the children; `jax.lax.stop_gradient` keeps it from being trained",
+            severity=Severity.WARNING,
+        )
+    if event.problem == "compared-array":
+        return Report(
+            f"`{event.transform}` gets a `{event.detail}` with a new NumPy array in the static field `{event.parameter}` each time: it"
+            " compares static fields from call to call, and arrays cannot be compared",
+            f"make `{event.parameter}` an ordinary field, make the array once for all, or keep a tuple: `tuple(array.tolist())`",
             severity=Severity.WARNING,
         )
     if event.problem == "unhashable-object":

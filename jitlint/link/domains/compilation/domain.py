@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
-from jitlint.infer.values import Class, Ext, Func, Value, Xform
+from jitlint.infer.values import Class, Ext, Func, Inst, Value, Xform
 from jitlint.link.domains.compilation import (
     arguments,
     counted,
@@ -14,6 +14,7 @@ from jitlint.link.domains.compilation import (
     makers,
     objects,
     ragged,
+    static_arrays,
     transfers,
 )
 from jitlint.link.domains.compilation.log import BIRTHS, CompilationLog, Made
@@ -35,7 +36,9 @@ class Compilation(Domain[None]):
         self.log = CompilationLog(m)
 
     def on_make(self, f: Frame, at: int, value: Value) -> None:
-        """A function or a transformed function is another one each time it is made."""
+        """A function or a transformed function is another one each time it is made, an object perhaps what it holds."""
+        if type(value) is Inst and not f.world.level:
+            static_arrays.made(self.log, f, at, value)
         if not f.world.level and type(value) in _WITH_IDENTITY:
             makers.born(f, at, value)
             if type(value) is Xform and f.fn is not None and makers.compiles(value):
@@ -61,6 +64,7 @@ class Compilation(Domain[None]):
         ragged.check(self.log, f, transformed)
         grown.mark(self.log, f, transformed)
         transfers.check(self.log, f, transformed)
+        static_arrays.arrived(self.log, f, transformed)
 
     def on_result(self, f: Frame, transformed: Transformed, result: Value) -> None:
         """It may have put one of its arguments together with more."""
@@ -77,4 +81,5 @@ class Compilation(Domain[None]):
         objects.finish(self.log)
         arguments.finish(self.log)
         transfers.finish(self.log)
+        static_arrays.finish(self.log)
         kept.finish(self.log)

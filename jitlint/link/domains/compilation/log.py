@@ -14,6 +14,7 @@ from jitlint.syntax import ir
 
 if TYPE_CHECKING:
     from jitlint.infer.program import FuncInfo
+    from jitlint.link.domains.compilation.static_arrays import Compared, Maker
     from jitlint.link.engine.frame import Frame
     from jitlint.link.engine.machine import Machine
 
@@ -119,6 +120,8 @@ class CompilationLog:
     sites: dict[int, dict[tuple[str, int], CallSite]] = field(default_factory=dict)
     done: set[tuple[str, str, int]] = field(default_factory=set)
     sent: dict[tuple[str, int], Sent] = field(default_factory=dict)
+    makers: dict[int, Maker] = field(default_factory=dict)
+    compared: dict[tuple[str, int], Compared] = field(default_factory=dict)
 
 
 BIRTHS: Final = Slot[dict[int, Birth]]()

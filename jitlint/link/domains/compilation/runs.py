@@ -137,7 +137,7 @@ def _twice(log: CompilationLog, fn: FuncInfo, sites: list[CallSite]) -> Many | N
     bodies = {s.frame.module.name for s in sites if s.frame.fn is None}
     places = [s for s in sites if s.frame.fn is not None or len(bodies) == 1]
     sure = Confidence.POSSIBLE if fn.id in log.long else Confidence.LIKELY
-    for level, chosen in ((sure, _of_one_caller(log, places)), (Confidence.POSSIBLE, places)):
+    for level, chosen in ((sure, of_one_caller(log, places)), (Confidence.POSSIBLE, places)):
         if len(chosen) >= 2:
             steps = [
                 Step(s.frame.module.name, s.node.at, f"`{fn.qualname}` is called here") for s in chosen[:2]
@@ -146,7 +146,7 @@ def _twice(log: CompilationLog, fn: FuncInfo, sites: list[CallSite]) -> Many | N
     return None
 
 
-def _of_one_caller(log: CompilationLog, places: list[CallSite]) -> list[CallSite]:
+def of_one_caller(log: CompilationLog, places: list[CallSite]) -> list[CallSite]:
     """Two calls that one run of a function makes; two functions that call once each may well be two ways to set up."""
     by_caller: dict[int | None, list[CallSite]] = {}
     for site in places:

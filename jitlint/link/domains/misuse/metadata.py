@@ -3,7 +3,8 @@
 What a flatten function gives beside the children belongs to the type of an object. An array there is compared with that of
 the next object, and has no truth to give; with the same object nothing is compared. A number there that each turn
 of a loop counts on makes JAX compile in each. What it does: looks at objects that come to a compiled function, and come back, or
-get another number between two calls. What it does not: speak of arrays in fields that are declared as static, see `static_fields`.
+get another number between two calls. What it does not: speak of arrays in fields that are declared as static, see `static_fields`, or
+of NumPy's, which often are the same for all objects.
 Source: https://docs.jax.dev/en/latest/pytrees.html#custom-pytrees-and-initialization
 """
 
@@ -50,7 +51,7 @@ def _arrays_of_type(value: Value) -> Iterator[tuple[ClassInfo, str]]:
             continue
         for name in sorted(flattening.static_names(alt)):
             part = alt.attrs.get(name)
-            if type(part) is Arr and _has_no_truth(part) and not flattening.is_kept(alt.cls, name):
+            if type(part) is Arr and not part.host and _has_no_truth(part) and not flattening.is_kept(alt.cls, name):
                 yield alt.cls, name
 
 
