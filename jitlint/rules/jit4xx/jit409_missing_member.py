@@ -46,6 +46,7 @@ report(jnp.ones(3))
     reference="https://docs.jax.dev/en/latest/jax.numpy.html#jax-array",
 )
 
+_GROWN = "collect in a list, and make an array of it in the end: `jnp.stack(parts)`"
 # member: what to write
 _CURES = {
     "numpy": "use `np.asarray(x)`",
@@ -60,6 +61,11 @@ _CURES = {
     "numel": "use `x.size`",
     "dim": "use `x.ndim`",
     "flat": "use `x.ravel()`",
+    "append": _GROWN,
+    "extend": _GROWN,
+    "insert": _GROWN,
+    "pop": "an array keeps its size: take a part of it, `x[:-1]`",
+    "remove": "an array keeps its size: choose what is left, `x[x != value]`",
 }
 
 

@@ -78,7 +78,7 @@ x = jnp.zeros((2, 3))
             "RuntimeError",
             "jax.errors.JaxRuntimeError",
         ),
-        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|must be called before any JAX|before backends are initialized|tuple index out of range|Function compiled with input pytree|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
+        says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|no values to scan|interpreted as an integer|not 'tuple'|must be a sequence|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|must be called before any JAX|before backends are initialized|tuple index out of range|Function compiled with input pytree|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
     cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
     since="0.1",
@@ -106,7 +106,11 @@ _FORMS = {
     ),
     "number": (
         "`{api}` takes a tuple as its `{parameter}`, but gets one number",
-        "give each axis its start: `(i, 0)`; an array with one axis takes `(i,)`",
+        "give each axis its own: `(i, 0)`; for an array with one axis `(i,)`",
+    ),
+    "axes": (
+        "`{api}` goes along one axis, but gets a tuple as its `{parameter}`",
+        "make one axis of several before: `x.reshape(n, -1)`, or leave `axis` out, which takes all of them",
     ),
     "shape": (
         "`{api}` gets numbers as its `{parameter}`, which have no shape and no dtype",

@@ -50,6 +50,10 @@ class Contracts(Domain[linen.Needs]):
         if type(called.callee) is Inst:
             unbound.called_attribute(self.m, f, called.node)
 
+    def on_module(self, f: Frame) -> None:
+        """What the body of a Python module calls surely runs."""
+        unbound.began(f)
+
     def on_enter(self, f: Frame, inner: Frame) -> None:
         """What a module calls may get modules that are bound."""
         unbound.entered(f, inner)

@@ -2,8 +2,8 @@
 
 What it does: notes a module that a plain method makes, which only ``setup`` and compact methods may, hands that on from
 callee to caller until one of these is met, or the call that runs it; and says which modules are called that are bound to no
-parameters. What it does not: speak of methods that nobody is seen to run, or of modules that a function made: a module
-around may hold these.
+parameters. What it does not: speak of methods that nobody is seen to run, or of modules made by a function that the program is
+not seen to run outside of all modules: one around may hold these.
 """
 
 from __future__ import annotations
@@ -13,23 +13,27 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import ExtInst, Func, Inst, Value
+from jitlint.infer.values import Class, ExtInst, Func, Inst, Value
+from jitlint.link.domains.contracts import unbound
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine import scopes
 from jitlint.link.engine.domain import Activation, Called, Library
 from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
-from jitlint.link.tables import ir_walk
+from jitlint.link.tables import bound_once, ir_walk
+from jitlint.link.tables.ir_walk import path_text
+from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import find_method, mro
 from jitlint.syntax import ir
 
 SCOPE: Final = "scope"
 _PREPARING: Final = ("setup", "__post_init__")
+_PARENT: Final = "parent"
 
 
 def made(f: Frame, at: int, name: str, given: frozenset[str]) -> Need | None:
     """A module is made: a plain method of another one needs a compact one around. given: what it gets by name."""
-    if f.fn is None or not _is_module(f.recv) or not _is_plain(f.fn, f.recv) or "parent" in given:
+    if f.fn is None or not _is_module(f.recv) or not _is_plain(f.fn, f.recv) or _PARENT in given:
         return None
     return Need(SCOPE, f.qualname, name, f.module.name, at, f.qualname, f.confidence, _class_of(f.recv))
 
@@ -80,10 +84,27 @@ def is_compact(fn: FuncInfo) -> bool:
 
 
 def _called(m: Machine, f: Frame, at: int, owner: Value | None) -> None:
-    """A module is called by a name of its Python module, which no other one holds: those are bound that somebody else made."""
+    """A module is called by a name of its Python module, or of the function that makes it: those are bound that somebody else made."""
     call = m.texts.table(f).calls.get(at)
     func = call.func if call is not None else None
-    if type(func) is not ir.Name or (f.fn is not None and func.id in f.scope.vars):
+    if type(func) is ir.Call and _is_alone(m, f, func) and unbound.is_reached(f):
+        m.emit(f, ApiMisuse, at, api=path_text(func.func), problem="no-scope", parameter="called")
+    if type(func) is not ir.Name or scopes.lookup(f, func.id) is not owner:
         return
-    if scopes.lookup(f, func.id) is owner and f.module.scope.vars.get(func.id) is owner:
+    local = f.fn is not None and func.id in f.scope.vars
+    if _is_made_here(m, f, func.id) if local else f.module.scope.vars.get(func.id) is owner:
         m.emit(f, ApiMisuse, at, api=func.id, problem="no-scope", parameter="called")
+
+
+def _is_made_here(m: Machine, f: Frame, name: str) -> bool:
+    """Whether a variable holds a module that the function itself makes, with no other around that could hold it."""
+    binding = bound_once.only_binding(f.fn, name)
+    return binding is not None and _is_alone(m, f, binding.value) and unbound.is_reached(f)
+
+
+def _is_alone(m: Machine, f: Frame, made: ir.Node) -> bool:
+    """Whether an expression makes a module, and says of no other one that it holds it."""
+    if type(made) is not ir.Call or any(arg.star or arg.name == _PARENT for arg in made.args):
+        return False
+    layer = paths.dotted(m, f, made.func) in lexicon().contracts.compact_layers
+    return layer or type(paths.peek(m, f, made.func)) is Class

@@ -24,6 +24,8 @@ from jitlint.syntax import ir
 
 _INSIDE: Final = Slot[bool](inherited=True)
 """A module, or a run of one, is around: modules may be bound there."""
+_REACHED: Final = Slot[bool](inherited=True)
+"""The body of a Python module leads here."""
 _RUNS: Final = Slot[bool]()
 """A module is about to be run from here."""
 _SETUP: Final = "setup"
@@ -36,8 +38,20 @@ def heard(f: Frame, library: Library) -> None:
         _RUNS.put(f, True)
 
 
+def began(f: Frame) -> None:
+    """The body of a Python module begins."""
+    _REACHED.put(f, True)
+
+
+def is_reached(f: Frame) -> bool:
+    """Whether host code runs that the program itself runs, outside of all modules of `flax.linen`."""
+    return bool(_REACHED.of(f)) and not _is_inside(f) and not _is_module(f.recv)
+
+
 def entered(f: Frame, inner: Frame) -> None:
     """A function is entered."""
+    if _REACHED.of(f):
+        _REACHED.put(inner, True)
     if _INSIDE.of(f) or _RUNS.of(f) or _is_module(f.recv):
         _INSIDE.put(inner, True)
         _RUNS.put(f, False)

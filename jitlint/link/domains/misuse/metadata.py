@@ -51,7 +51,12 @@ def _arrays_of_type(value: Value) -> Iterator[tuple[ClassInfo, str]]:
             continue
         for name in sorted(flattening.static_names(alt)):
             part = alt.attrs.get(name)
-            if type(part) is Arr and not part.host and _has_no_truth(part) and not flattening.is_kept(alt.cls, name):
+            if (
+                type(part) is Arr
+                and not part.host
+                and _has_no_truth(part)
+                and not flattening.is_kept(alt.cls, name)
+            ):
                 yield alt.cls, name
 
 

@@ -13,7 +13,7 @@ from typing import Final, Optional, TypeGuard
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.catalogue.schema import POSITIONAL, POSITIONAL_ONLY, VAR_KEYWORD, VAR_POSITIONAL, ApiFunction
 from jitlint.infer.events import ApiMisuse
-from jitlint.infer.values import Arr, Ext, Py, Scope, Seq, Value
+from jitlint.infer.values import Arr, Ext, Py, Scope, Seq, Tup, Value
 from jitlint.link.engine import scopes
 from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
@@ -54,6 +54,7 @@ def check(
             _unknown(m, f, at, fn, args)
             or _iterator(m, f, at, fn, bound)
             or _misplaced(m, f, at, fn, bound[: len(args.pos)])
+            or _one_or_several(m, f, at, fn, bound)
             or _too_many(m, f, at, fn, args)
             or _missing(m, f, at, fn, args, bound)
         )
@@ -92,6 +93,22 @@ def _misplaced(m: Machine, f: Frame, at: int, fn: ApiFunction, placed: results.B
             return _report(m, f, at, fn, "dtype", param.name, value)
         if param.name in _AXES and _is_array(value) and value.rank:
             return _report(m, f, at, fn, "axis", param.name, value)
+    return False
+
+
+def _one_or_several(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound) -> bool:
+    """Several axes where a function goes along one, or a number where it takes a tuple."""
+    arrays = lexicon().arrays
+    for param, value in bound:
+        if (
+            param.name == "axis"
+            and fn.name in arrays.single_axis
+            and type(value) is Tup
+            and len(value.items) != 1
+        ):
+            return _report(m, f, at, fn, "axes", param.name, value)
+        if arrays.no_number.get(fn.name) == param.name and _is_number(value):
+            return _report(m, f, at, fn, "number", param.name, value)
     return False
 
 

@@ -23,6 +23,7 @@ from jitlint.link.models.arrays import results, windows
 from jitlint.link.values import fitting, iteration
 from jitlint.link.values.pytrees import NUMBERS
 from jitlint.link.values.questions import counting
+from jitlint.syntax import ir
 
 _NO_KEYS: Final = frozenset({*NUMBERS, "str"})
 _SEVERAL: Final = "several keys"
@@ -97,7 +98,28 @@ def _joined(m: Machine, f: Frame, at: int, fn: ApiFunction, bound: results.Bound
     problem, witness = _misfit(known, axis, form)
     if problem:
         _report(m, f, at, fn, "cannot-join", param.name, problem, witness)
-    return bool(problem) or _unlike(m, f, at, fn, arrays, axis if form == "along" else None)
+    along = axis if form == "along" else None
+    return bool(problem) or _unlike(m, f, at, fn, arrays, along) or _ragged(m, f, at, fn, arrays)
+
+
+def _ragged(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value) -> bool:
+    """Whether rows of unlike lengths are written out: ``jnp.array([[1, 2], [3]])``."""
+    call = m.texts.table(f).calls.get(at) if fn.name in lexicon().arrays.takes_in else None
+    table = call.args[0].value if call is not None and call.args and not call.args[0].star else None
+    rows = table.elts if isinstance(table, (ir.List, ir.Tuple)) else []
+    sizes = [_length(row) for row in rows]
+    other = next((size for size in sizes if size != sizes[0]), None)
+    if other is None or None in sizes:
+        return False
+    detail = f"{shape_text(sizes[0] or ())} and {shape_text(other)}"
+    return fitting.report(m, f, at, fn.name, "sizes", detail, arrays)
+
+
+def _length(row: ir.Node) -> Dims | None:
+    """The size of a row that is written out, none of a number."""
+    if isinstance(row, (ir.List, ir.Tuple)):
+        return None if any(type(one) is ir.Starred for one in row.elts) else (len(row.elts),)
+    return () if type(row) is ir.Const and row.kind in NUMBERS else None
 
 
 def _unlike(m: Machine, f: Frame, at: int, fn: ApiFunction, arrays: Value, along: int | None) -> bool:
@@ -150,7 +172,7 @@ def _misfit(known: dict[int, Value], axis: int, form: str) -> tuple[str, Value |
     if form == "along" and 0 in known:
         return "a number", known[0]
     if len(known) > 1:
-        first, second = list(reversed(known))[:2]
+        first, second = sorted(known, reverse=True)[:2]
         return f"arrays with {_axes(first)} and with {_axes(second)}", known[second]
     for rank, part in known.items():
         size = rank + (form == "new")

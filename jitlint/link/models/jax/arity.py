@@ -56,13 +56,19 @@ def check(
     args: Args,
 ) -> None:
     """A library function is about to call one of its arguments."""
-    hosted = one.modes == _ON_HOST and _knows_all(spec, named)
+    hosted = (one.modes == _ON_HOST and _knows_all(spec, named)) or _is_asked_for_shapes(m, f, at, spec)
     if m.guards or not (hosted or (spec.result in _DECIDING and (args.pos or spec.result == "branches"))):
         return
     if spec.result == "tree_map" and _may_be_empty(named.get("tree", UNKNOWN)):
         return
     if refuses(function, args):
         _report(m, f, at, spec.name, function, args)
+
+
+def _is_asked_for_shapes(m: Machine, f: Frame, at: int, spec: HigherOrder) -> bool:
+    """Whether a call hands its function what is written in it, one by one: ``jax.eval_shape(f, x, y)``."""
+    call = m.texts.table(f).calls.get(at) if spec.result == "shapes" else None
+    return call is not None and not any(arg.star or arg.name for arg in call.args)
 
 
 def refuses_references(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:

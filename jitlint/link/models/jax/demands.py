@@ -209,9 +209,9 @@ def _is_given_here(m: Machine, f: Frame, at: int, position: int, parameter: str)
 
 def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
     """A loop goes through the first axes of all arrays together; whether it certainly cannot."""
-    xs = named.get("xs")
-    if xs is None:
-        return False
+    xs = named.get("xs", NONE)
+    if xs is NONE:
+        return _has_no_length(m, f, at, spec, named)
     rows = list(leaves(_element(xs)))
     bare = next((leaf for leaf in rows if rank_of(leaf) == 0), None)
     if bare is not None:
@@ -226,6 +226,18 @@ def refuses_rows(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[s
     if counts:
         report(m, f, at, spec.name, "unequal-rows", counts, "xs")
     return bool(counts)
+
+
+def _has_no_length(m: Machine, f: Frame, at: int, spec: HigherOrder, named: dict[str, Value]) -> bool:
+    """Whether nothing says how often a loop turns: it gets neither rows nor a length."""
+    call = m.texts.table(f).calls.get(at)
+    whole = call is not None and not any(arg.star for arg in call.args)
+    if spec.result != "scan" or not whole or named.get("length", NONE) is not NONE:
+        return False
+    m.emit(
+        f, ApiMisuse, at, None, api=spec.name, problem="wrong-call", parameter="length", detail="missing", exception="ValueError",
+    )  # fmt: skip
+    return True
 
 
 def _element(xs: Value) -> Value:
