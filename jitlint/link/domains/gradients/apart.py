@@ -95,13 +95,17 @@ def given(
     )
     place = _Place(m, f.fn, f) if f.fn is not None else None
     given = [(name, _zero(place, node, _DEPTH)) for name, node in spread.to_root] if place is not None else []
-    computed = {
+    twice = _given_twice(call, bound) | _given_alike(spread, bound, around)
+    return Meeting(twice, rows, frozenset((name, array) for name, array in given if array))
+
+
+def _given_alike(spread: Spread, bound: dict[str, Value], around: Meeting) -> Pairs:
+    """The parameters to which a call gives what is computed alike, from variables that are one."""
+    return frozenset(
         frozenset((one, other))
         for (one, first), (other, second) in spread.computed
         if same_text(first, second, around.alike) and type(bound.get(one)) is Arr
-    }
-    twice = _given_twice(call, bound) | computed
-    return Meeting(twice, rows, frozenset((name, array) for name, array in given if array))
+    )
 
 
 def spread_arguments(fn: FuncInfo, called: FuncInfo, call: ir.Call) -> Spread:

@@ -31,22 +31,18 @@ def hole(code: spelling.Code, call: ir.Call) -> spelling.Hole | None:
     if "1" in edges.split() and _is_cosine(code, bound):
         name = last_name(call.func)
         return spelling.Hole(call.at, name, "", spelling.names_in(call.args[0].value), edge=ANGLE)
-    if type(bound) is not ir.Call:
-        return None
+    return _bounded(call, bound, {float(edge) for edge in edges.split()}) if type(bound) is ir.Call else None
+
+
+def _bounded(call: ir.Call, bound: ir.Call, edges: set[float]) -> spelling.Hole | None:
+    """The bounds at which a function that a call is of has no derivative, where they are written out."""
     name = last_name(bound.func)
-    given = [spelling.number(arg.value) for arg in bound.args if not arg.star]
-    wanted = {float(edge) for edge in edges.split()}
-    reached = name in _BOUNDS and wanted <= {number for number in given if number is not None}
+    given = {spelling.number(arg.value) for arg in bound.args if not arg.star}
     operands = spelling.operand_of(bound)
-    if not reached or not operands or spelling.number(operands[0]) is not None:
+    if name not in _BOUNDS or not edges <= given or not operands or spelling.number(operands[0]) is not None:
         return None
-    return spelling.Hole(
-        call.at,
-        last_name(call.func),
-        spelling.in_words([operands[0]]),
-        spelling.names_in(operands[0]),
-        edge=name,
-    )
+    words, names = spelling.in_words([operands[0]]), spelling.names_in(operands[0])
+    return spelling.Hole(call.at, last_name(call.func), words, names, edge=name)
 
 
 def _is_cosine(code: spelling.Code, node: ir.Node | None) -> bool:

@@ -43,19 +43,20 @@ def gathered(m: Machine, f: Frame, loop: ir.Node) -> None:
 
 def _gathered(f: Frame, loop: ir.Node) -> Iterator[ir.Call]:
     """The calls whose results a loop puts together, and whose arguments its turns have in common."""
-    if type(loop) is ir.Comp:
-        found, over = [loop.elt], [one.iter for one in loop.fors]
-        turn = {name.id for one in loop.fors for name in bound_names([one.target])}
-        counted = loop.kind in ("list", "generator") and not any(one.ifs for one in loop.fors)
-    elif type(loop) is ir.For:
-        found, over = list(_appended(f, loop)), [loop.iter]
-        turn = {name for part in nodes(loop.body) for name in bound_by(part)}
-        turn |= {name.id for name in bound_names([loop.target])}
-        counted = not any(isinstance(part, (ir.If, ir.Try, ir.Break)) for part in nodes(loop.body))
-    else:
-        return
-    counted = counted and len(over) == 1 and all(map(turns.counts, over))
-    yield from (call for call in found if counted and type(call) is ir.Call and _is_steady(call, turn))
+    found: list[ir.Expr] = []
+    turn: set[str] = set()
+    if type(loop) is ir.Comp and len(loop.fors) == 1 and loop.kind in ("list", "generator"):
+        part = loop.fors[0]
+        found = [loop.elt] if turns.counts(part.iter) and not part.ifs else []
+        turn = _names([part.target])
+    elif type(loop) is ir.For and turns.counts(loop.iter):
+        found = list(_appended(f, loop))
+        turn = _names([loop.target]).union(*map(bound_by, nodes(loop.body)))
+    yield from (call for call in found if type(call) is ir.Call and _is_steady(call, turn))
+
+
+def _names(targets: list[ir.Expr]) -> set[str]:
+    return {name.id for name in bound_names(targets)}
 
 
 def _is_steady(call: ir.Call, turn: set[str]) -> bool:
@@ -66,6 +67,9 @@ def _is_steady(call: ir.Call, turn: set[str]) -> bool:
 
 
 def _appended(f: Frame, loop: ir.For) -> Iterator[ir.Expr]:
+    """What each turn of a loop appends to a list."""
+    if any(isinstance(part, (ir.If, ir.Try, ir.Break)) for part in nodes(loop.body)):
+        return
     for part in loop.body:
         call = part.value if type(part) is ir.ExprStmt else None
         if type(call) is ir.Call and last_name(call.func) == _APPEND and len(call.args) == 1:
@@ -95,20 +99,20 @@ def _is_seeded(m: Machine, made: FuncInfo, call: ir.Call) -> bool:
     if _is_meant(made.name) or made.node.is_lambda:
         return False
     place = Frame(made.module, made.module.scope, HOST, made)
-    given = {param.name for param in made.node.params} - {
-        name for part in made.parts for name in bound_by(part)
-    }
-    found = 0
-    for part in made.parts:
-        dotted = paths.dotted(m, place, part.func) if type(part) is ir.Call else ""
-        if dotted.rpartition(".")[0] in lexicon().keys.changing:
-            return False
-        if (
-            type(part) is ir.Call
-            and dotted.startswith("jax.random.")
-            and last_name(part.func) in lexicon().keys.makers
-        ):
-            seed = part.args[0].value if len(part.args) == 1 else None
-            steady = type(seed) is ir.Const or (type(seed) is ir.Name and seed.id in given)
-            found += 1 if steady else 2
-    return found == 1
+    given = {param.name for param in made.node.params}.difference(*map(bound_by, made.parts))
+    calls = [(part, paths.dotted(m, place, part.func)) for part in made.parts if type(part) is ir.Call]
+    if any(dotted.rpartition(".")[0] in lexicon().keys.changing for _, dotted in calls):
+        return False
+    keys = [call for call, dotted in calls if _makes_key(dotted)]
+    return len(keys) == 1 and _has_steady_seed(keys[0], given)
+
+
+def _makes_key(dotted: str) -> bool:
+    module, _, name = dotted.rpartition(".")
+    return module == "jax.random" and name in lexicon().keys.makers
+
+
+def _has_steady_seed(call: ir.Call, given: set[str]) -> bool:
+    """Whether a key is made of a constant, or of what the function is given."""
+    seed = call.args[0].value if len(call.args) == 1 else None
+    return type(seed) is ir.Const or (type(seed) is ir.Name and seed.id in given)

@@ -68,12 +68,7 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
             f, TransformMisuse, at, when=(_Bare(m, x),),
             transform=describe(x.target), problem="no-derivative-rule", parameter="", detail=x.spec.name,
         )  # fmt: skip
-    backward = x.spec.name == _BACKWARD
-    if (backward or _is_staged_inside(f, args)) and _gets_tracer(
-        m, f, at, x, args, f.world.base * (not backward)
-    ):
-        return UNKNOWN
-    if backward and _is_pushed(m, f, at, x, args):
+    if _is_refused(m, f, at, x, args):
         return UNKNOWN
     before = keys.uses_of(f)
     smooth = modes_among((*args.pos, *args.kw.values())) & (L | REACH)
@@ -85,6 +80,13 @@ def call(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> Value:
         return result  # which argument goes where in the rules is not known
     nondiff = constant_ints(x.options["nondiff_argnums"]) if "nondiff_argnums" in x.options else []
     return _run_rules(m, f, at, x, result, _by_position(x, args), nondiff, before)
+
+
+def _is_refused(m: Machine, f: Frame, at: int, x: Xform, args: Args) -> bool:
+    """Whether a function with rules gets what these cannot have, or runs where they cannot; it is recorded."""
+    if x.spec.name == _BACKWARD:
+        return _gets_tracer(m, f, at, x, args, 0) or _is_pushed(m, f, at, x, args)
+    return _is_staged_inside(f, args) and _gets_tracer(m, f, at, x, args, f.world.base)
 
 
 def _is_staged_inside(f: Frame, args: Args) -> bool:
