@@ -122,6 +122,7 @@ class Types(msgspec.Struct, frozen=True):
     arrays_or_numbers: frozenset[str]
     keys: frozenset[str]
     harmless_bases: frozenset[str]
+    declaring_bases: frozenset[str]
     plain_bases: frozenset[str]
     abstract_bases: frozenset[str]
     number_enums: frozenset[str]

@@ -190,7 +190,7 @@ def number_with_pair(m: Machine, f: Frame, at: int, op: str, left: Value, right:
 
 
 def _with_container(m: Machine, f: Frame, at: int, op: str, left: Value, right: Value) -> bool:
-    """Record that a number or an array meets a dict of arrays, or a float a list of them: whoever wrote that took
+    """Record that a number, an array or a dict meets a dict of arrays, or a float a list of them: whoever wrote that took
     parameters, or their gradients, for one array. What a parameter holds may be more than one thing at a time."""
     if op not in _ARITHMETIC or f.confidence is not Confidence.CERTAIN:
         return False
@@ -231,14 +231,14 @@ def _refuses_tuple(op: str, other: Value) -> bool:
 
 
 def _never_meet(one: Value, box: Value) -> bool:
-    """Whether no arithmetic is done with a number or an array of JAX and a container of that kind."""
+    """Whether no arithmetic is done with a number, an array of JAX or a dict, and a container of that kind."""
     kind = one.kind if type(one) is Py else ""
     if type(box) is Seq:
         return box.kind == "list" and box.items is not None and box.rest is None and kind == "float"
     if type(box) is not MapValue:
         return False
     is_array = type(one) is Arr and not one.host and not one.weak and one.kind is SEEN
-    return is_array or kind in ("int", "float", "complex")
+    return is_array or type(one) is MapValue or kind in ("int", "float", "complex")
 
 
 def _is_given(f: Frame, box: Value) -> bool:

@@ -376,7 +376,13 @@ def _family(kind: type[AnyEvent], fields: dict[str, object]) -> str:
     if kind is BadIndex:
         return "IndexError" if fields.get("problem") in ("mask", "mask-update", "slice") else "TypeError"
     exception = str(fields.get("exception", ""))
-    attribute = kind is ArrayStore and fields.get("op") in ("delitem", "method", "attribute", "field")
+    attribute = kind is ArrayStore and fields.get("op") in (
+        "delitem",
+        "method",
+        "attribute",
+        "field",
+        "undeclared",
+    )
     if kind is ArrayStore and fields.get("op") == "lent":
         return "ValueError"
     if kind is KindCheck:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from jitlint.infer.lattice import join
+from jitlint.infer.lattice import join, parts
 from jitlint.infer.mappings import COLLECTIONS, PARAMETERS
+from jitlint.infer.objects import forget_notes
 from jitlint.infer.values import NONE, UNKNOWN, Arr, ExtInst, Py, Tree, Value, py
 from jitlint.link.engine.frame import Args, Frame
 
@@ -95,3 +96,10 @@ def entry(tree: Tree, index: Value | None) -> Tree:
     if tree.evidence == COLLECTIONS and named == "params":
         return Tree(tree.modes, tree.why, tree.level, tree.traced, PARAMETERS, tree.kind)
     return Tree(tree.modes, tree.why, tree.level, tree.traced)
+
+
+def forget_all(value: Value, depth: int) -> None:
+    """Forget how the layers in a model were made."""
+    forget_notes(value)
+    for part in parts(value) if depth else ():
+        forget_all(part, depth - 1)

@@ -43,10 +43,10 @@ from jitlint.link.engine.events import (
 )
 from jitlint.link.engine.frame import Args, Frame, settle
 from jitlint.link.engine.machine import Machine
-from jitlint.link.values import callbacks, fitting, flattening, hashing, text_format
+from jitlint.link.values import callbacks, fitting, flattening, hashing
 from jitlint.link.values.arithmetic import FOLD, NUMBER_KINDS, fold, result_kind
 from jitlint.link.values.concatenation import combine_containers
-from jitlint.link.values.questions import about, counting, inverted, key_paths
+from jitlint.link.values.questions import about, counting, inverted, key_paths, text_format
 from jitlint.link.values.questions.kinds import find_method
 from jitlint.link.values.questions.membership import (
     answered,

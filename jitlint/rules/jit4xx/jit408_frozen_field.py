@@ -19,6 +19,8 @@ a frozen dataclass, a `flax.linen.Module` outside of `setup`, or after its `supe
 > dataclasses.FrozenInstanceError: cannot assign to field 'x'
 
 > AttributeError: can't set attribute
+
+The constructor of an `equinox.Module` sets the fields that the class declares, by annotations in its body, and no other.
 """,
     instead="""\
 Make a new object with the new value, and return it:
@@ -77,6 +79,12 @@ step(State(jnp.ones(3)))
 @RULE.on(ArrayStore)
 def check(event: ArrayStore) -> Report | None:
     """Report assignments to fields; ``what`` names class and field."""
+    if event.op == "undeclared":
+        name, _, field = event.what.rpartition(".")
+        return Report(
+            f"`{name}` does not declare the field `{field}`, and a module of Equinox sets none but those",
+            f"declare it in the body of the class: `{field}: jax.Array`, or `{field}: int = eqx.field(static=True)` for what is no data",
+        )
     if event.op != "field":
         return None
     name, _, field = event.what.rpartition(".")

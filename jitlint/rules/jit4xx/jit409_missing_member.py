@@ -64,8 +64,6 @@ _CURES = {
     "append": _GROWN,
     "extend": _GROWN,
     "insert": _GROWN,
-    "pop": "an array keeps its size: take a part of it, `x[:-1]`",
-    "remove": "an array keeps its size: choose what is left, `x[x != value]`",
 }
 
 

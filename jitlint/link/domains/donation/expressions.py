@@ -263,15 +263,16 @@ def _keep(w: Walker, node: ir.Call, kept: list[tuple[str, ...]]) -> Term:
 def _call_jitted(w: Walker, node: ir.Call, call: HostCall) -> Term:
     given: list[tuple[ir.Expr, Term, bool]] = []
     terms: list[tuple[Term, int]] = []
-    spread = any(arg.star for arg in node.args)
+    spread = False  # behind a `*`, nobody knows which argument a position is
     position = call.shift
     for arg in node.args:
+        spread = spread or bool(arg.star)
         key: int | str = arg.name if arg.name is not None else position
         position += arg.name is None
         term = use(w, arg.value, again=node.at, deep=True)
         terms.append((term, arg.value.at))
         array = (call.donated or {}).get(key)
-        if array is not None and not spread:
+        if array is not None and not (spread and arg.name is None):
             given.append((arg.value, term, array))
     for value, term, array in given:
         kill = Kill(w.module.name, node.at, call.target, path_text(value), array)

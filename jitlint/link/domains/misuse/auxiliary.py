@@ -28,20 +28,42 @@ _AUX: Final = "has_aux"
 
 def old_part(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[str]) -> ir.Attr | None:
     """The attribute that has the old version of what an assignment throws away, if it is given to the call."""
-    target = node.targets[0]
-    pair = target.elts[0] if type(target) is ir.Tuple and target.elts else None
-    second = pair.elts[1] if type(pair) is ir.Tuple and len(pair.elts) == 2 else None
-    if type(second) is not ir.Name or second.id not in gone:
-        return None
-    loss = _differentiated(m, f, call.func)
+    loss = _differentiated(m, f, call.func) if _throws_away(node, gone) else None
     if loss is None:
         return None
-    given = dict(by_parameter(call, loss.node.params))
+    given = _given(call, loss)
     for name in _changed(loss):
         part = given.get(name)
         if type(part) is ir.Attr and type(part.obj) is ir.Name:
             return part
     return _of_state(loss, given)
+
+
+def old_variable(m: Machine, f: Frame, node: ir.Assign, call: ir.Call, gone: list[str]) -> str:
+    """The same of a parameter that the function gives back as it was, or ""."""
+    loss = _differentiated(m, f, call.func) if _throws_away(node, gone) else None
+    result = only_returned(f.fn.parts) if f.fn is not None and loss is not None else None
+    if f.fn is None or loss is None or type(result) is not ir.Tuple:
+        return ""
+    kept = {part.id for part in result.elts if type(part) is ir.Name}
+    kept &= {param.name for param in f.fn.node.params}.difference(*map(bound_by, f.fn.parts))
+    given = _given(call, loss)
+    old = (given.get(name) for name in _changed(loss))
+    return next((part.id for part in old if type(part) is ir.Name and part.id in kept), "")
+
+
+def _throws_away(node: ir.Assign, gone: list[str]) -> bool:
+    """Whether nobody reads what comes beside the value: ``(loss, _), grads = ...``."""
+    target = node.targets[0]
+    pair = target.elts[0] if type(target) is ir.Tuple and target.elts else None
+    second = pair.elts[1] if type(pair) is ir.Tuple and len(pair.elts) == 2 else None
+    return type(second) is ir.Name and second.id in gone
+
+
+def _given(call: ir.Call, loss: FuncInfo) -> dict[str, ir.Expr]:
+    """What a call gives to the parameters of a function, or of a method of the object that it is asked of."""
+    is_method = bool(loss.values) and loss.values[0].owner is not None
+    return dict(by_parameter(call, loss.node.params[1 if is_method else 0 :]))
 
 
 def _of_state(loss: FuncInfo, given: dict[str, ir.Expr]) -> ir.Attr | None:
@@ -61,7 +83,8 @@ def _differentiated(m: Machine, f: Frame, func: ir.Expr) -> FuncInfo | None:
     made = bound_once.written(f.fn, func)
     if type(made) is not ir.Call or last_name(made.func) != _VALUED or not made.args:
         return None
-    loss = paths.peek(m, f, made.args[0].value)
+    value = made.args[0].value
+    loss = paths.method(m, f, value)[0] or paths.peek(m, f, value)
     return loss.fn if type(loss) is Func and any(arg.name == _AUX for arg in made.args) else None
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
 from jitlint.infer.program import ClassInfo, FuncInfo
-from jitlint.infer.values import ExtInst, Inst, Tup
+from jitlint.infer.values import Class, Ext, ExtInst, Inst, Tup
 from jitlint.link.engine.domain import Store
 from jitlint.link.engine.frame import Frame, Slot
 from jitlint.link.engine.machine import Machine
@@ -24,6 +24,8 @@ _STARTED: Final = Slot[tuple[int, str]](inherited=True)
 
 _BUILDERS: Final = frozenset({"__init__", "__post_init__", "__setup__", "setup", "__setstate__", "__new__"})
 _OPEN_WHILE_BUILT: Final = frozenset({"eqx", "linen"})
+_DECLARING: Final = "eqx"
+"""The role of classes whose constructor sets declared fields, and nothing else."""
 _ALWAYS: Final = frozenset({"struct"})
 
 
@@ -80,12 +82,19 @@ def stored(m: Machine, f: Frame, store: Store, builders: Builders) -> None:
         if owner.dotted in lexicon().types.frozen and not store.form:
             _report(m, f, store, owner.dotted)
     elif type(owner) is Inst and not store.form and (store.key is None or isinstance(store.key, str)):
-        if closing.is_closed(f, owner):
-            _report(m, f, store, owner.cls.name)
-            return
-        traced = f.world.level or owner.cls.pytree
-        if traced and _is_frozen(owner.cls, store.key or "", _is_built(f, owner, builders)):
-            _report(m, f, store, owner.cls.name)
+        _into_object(m, f, store, owner, builders)
+
+
+def _into_object(m: Machine, f: Frame, store: Store, owner: Inst, builders: Builders) -> None:
+    cls, name = owner.cls, store.key or ""
+    if closing.is_closed(f, owner):
+        _report(m, f, store, cls.name)
+    elif f.world.level or cls.pytree:
+        built = _is_built(f, owner, builders)
+        if _is_frozen(cls, name, built):
+            _report(m, f, store, cls.name)
+        elif built and cls.role == _DECLARING and name and _is_undeclared(cls, name):
+            _report(m, f, store, cls.name, "undeclared")
 
 
 def _is_built(f: Frame, owner: Inst, builders: Builders) -> bool:
@@ -106,5 +115,19 @@ def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:
     return cls.role in _OPEN_WHILE_BUILT and not building
 
 
-def _report(m: Machine, f: Frame, store: Store, cls: str) -> None:
-    m.emit(f, ArrayStore, store.at, op="field", what=f"{cls}.{store.key or ''}")
+def _is_undeclared(cls: ClassInfo, name: str) -> bool:
+    """Whether neither a class nor one of its bases, all of which are known, declares a field."""
+    line = mro(cls)
+    bases = [base for c in line for base in c.bases]
+    words = lexicon().types
+    known = all(
+        type(base) is Class
+        or (type(base) is Ext and base.dotted in words.harmless_bases | words.declaring_bases)
+        for base in bases
+    )
+    named = any(name in c.fields or name in c.namespace for c in line)
+    return known and not named and not any("__setattr__" in c.namespace or c.extern for c in line)
+
+
+def _report(m: Machine, f: Frame, store: Store, cls: str, op: str = "field") -> None:
+    m.emit(f, ArrayStore, store.at, op=op, what=f"{cls}.{store.key or ''}")

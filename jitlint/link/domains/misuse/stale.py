@@ -100,6 +100,9 @@ def _check_gone(m: Machine, f: Frame, fn: FuncInfo, node: ir.Assign, call: ir.Ca
     place = _keeps(m, f, fn, _owner(old, {param.name for param in fn.node.params}), old.name) if old else None
     if old is not None and place is not None:
         _lost(m, f, node, old.name, place)
+    passed = auxiliary.old_variable(m, f, node, call, gone)
+    if passed:
+        m.emit(f, DroppedUpdate, node.at, None, Confidence.LIKELY, kept=passed)
     turns.check(m, f, node, call, gone)
 
 

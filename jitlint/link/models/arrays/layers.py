@@ -17,16 +17,15 @@ from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.dims import Dims, shape_text
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import SEEN
-from jitlint.infer.lattice import parts as inside
 from jitlint.infer.lattice import traced_modes
-from jitlint.infer.objects import LEARNT, MADE, NOTE, forget_notes
+from jitlint.infer.objects import LEARNT, MADE, NOTE
 from jitlint.infer.sizes import DEPTH
 from jitlint.infer.values import NONE, TRUE, UNKNOWN, Arr, Ext, ExtInst, Func, L, Py, Seq, Tup, Value, py
 from jitlint.link.engine import evaluator, world
 from jitlint.link.engine.frame import Args, Frame, here_array, settle
 from jitlint.link.engine.machine import Machine
 from jitlint.link.models.arrays.results import dtype_named
-from jitlint.link.values import fitting, iteration
+from jitlint.link.values import fitting, iteration, library_objects
 
 _Padding = Union[str, tuple[int, int], None]
 """Of one axis: what is put before and behind, or the word for it."""
@@ -115,19 +114,12 @@ def made(m: Machine, dotted: str, args: Args) -> ExtInst:
     """A layer, or another object of such a library, with what is known of how it was made."""
     spec = lexicon().layers.parameters.get(dotted, ())
     if dotted in lexicon().layers.updates and args.pos:
-        _forget(args.pos[0])
+        library_objects.forget_all(args.pos[0], DEPTH)
     out = ExtInst(dotted)
     if dotted in lexicon().layers.forms and dotted not in m.replaced and _is_plain(args):
         out.attrs[MADE] = TRUE
         out.attrs.update({f"{NOTE}{role}": value for role, value in _roles(spec, args).items()})
     return out
-
-
-def _forget(value: Value, depth: int = DEPTH) -> None:
-    """Forget how the layers in a model were made."""
-    forget_notes(value)
-    for part in inside(value) if depth else ():
-        _forget(part, depth - 1)
 
 
 def is_layer(value: Value) -> bool:
@@ -284,7 +276,9 @@ def _product(c: _Call) -> Value | None:
 
 
 def _embedded(c: _Call) -> Value:
-    """Each number becomes a row."""
+    """Each number becomes a row, if it is a whole one."""
+    if c.x.dtype == "float" and fitting.is_array(c.x):
+        return c.refuse("integers", "inputs")
     return c.array(None if c.dims is None else (*c.dims, c.number("out")), c.dtype("float"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse, ArrayStore
-from jitlint.infer.grounds import SAID
+from jitlint.infer.grounds import SAID, SEEN
 from jitlint.infer.values import Arr
 from jitlint.link.engine.events import ANY_TRACER, STAGED_OR_BATCHED, hurt
 from jitlint.link.engine.frame import Frame
@@ -18,6 +18,8 @@ def check(m: Machine, f: Frame, at: int, obj: Arr, name: str, kind: str) -> None
         return
     if label == "missing" and obj.kind is SAID and not obj.modes:
         return  # it is said to be an array of JAX, and used as one of NumPy
+    if name in lexicon().evidence.sequence_attributes and obj.kind is not SEEN:
+        return  # or used as a list
     if label in ("missing", "foreign"):
         if name in lexicon().arrays.in_place_methods and not obj.weak:
             m.emit(f, ArrayStore, at, obj, op="method", what=name)
