@@ -386,6 +386,8 @@ class Contracts(msgspec.Struct, frozen=True):
     searching: frozenset[str]
     needs_value: frozenset[str]
     of_matrices: frozenset[str]
+    making_initialisers: frozenset[str]
+    plain_initialisers: frozenset[str]
     copies_parameters: frozenset[str]
     copies_given: dict[str, str]
     composing: frozenset[str]

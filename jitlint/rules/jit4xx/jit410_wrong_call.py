@@ -80,7 +80,14 @@ x = jnp.zeros((2, 3))
         ),
         says=r"as a data type|captures (non-scalar )?constants|argument of array\.view|unexpected keyword|positional argument|keyword-only argument|scalar index|cannot be concatenated|as a dtype|no values to scan|interpreted as an integer|not 'tuple'|must be a sequence|object is not callable|callable value|has no len|len\(\) of unsized|[Nn]eed at least one array|not a valid JAX array type|as an abstract array|list index out|Formatting arguments|should be (a )?callable|sequence of callables|sorting pytree dictionary keys|incompatible function arguments|has no attribute '(dtype|shape)'|Incorrect output shape|Mesh requires|data type '.*' not understood|no corresponding transformation|[Nn]on-exhaustive|Unused (positional|keyword) arguments|must be called before any JAX|before backends are initialized|tuple index out of range|Function compiled with input pytree|not initiali[sz]ed|scalar arguments, got <class 'NoneType'>",
     ),
-    cases={"shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D")},
+    cases={
+        "shape": Raises(("ValueError",), later=True, says=r"[Aa]t least (a )?2D"),
+        "late": Raises(
+            ("TypeError",),
+            later=True,
+            says=r"not callable|positional argument|not a valid JAX array type|not subscriptable|unsupported operand",
+        ),
+    },
     since="0.1",
     reference="https://docs.jax.dev/en/latest/notebooks/Common_Gotchas_in_JAX.html",
 )
@@ -185,6 +192,8 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{api}` needs `{parameter}`, but the call leaves it out", made or "pass it: there is no default"
         )
+    if event.detail.startswith("initialiser "):
+        return _initialiser(event)
     if event.detail == "module":
         inside = f"call `{event.cure}`" if event.cure else "call one of its functions"
         return Report(
@@ -200,6 +209,21 @@ def check(event: ApiMisuse) -> Report | None:
     return Report(
         f"`{api}` takes {many} by position, but gets {given}",
         "write a shape or several axes as one tuple, and pass the rest by name",
+    )
+
+
+def _initialiser(event: ApiMisuse) -> Report:
+    """What stands where a function is wanted that makes the first value of a parameter."""
+    if event.cure:
+        return Report(
+            f"`{event.api}` gets `{event.cure}` itself as its `{event.parameter}`, which makes an initialiser once it is called",
+            f"call it: `nn.initializers.{event.cure}()`",
+            case="late",
+        )
+    return Report(
+        f"`{event.api}` gets a value as its `{event.parameter}`, where a function is wanted that makes one",
+        "pass an initialiser, `nn.initializers.zeros_init()`, or a function of a key and a shape",
+        case="late",
     )
 
 

@@ -92,8 +92,8 @@ jnp.ones((4, 8)) @ jnp.ones((4, 8)).T
 """,
     outcome=Raises(
         ("TypeError", "ValueError", "IndexError", "AttributeError", "AssertionError"),
-        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|0-d array|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|inhomogeneous|differ in dimensions|must be an integer|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
-        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|must be same dtype|: 'float' and 'dict'|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|inhomogeneous|differ in dimensions|must be an integer|ndim to be equal|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
+        says=r"requires ndarray or scalar|AbstractRef|'Ref'|unpack|0-d array|same dtypes|does not accept dtype|number of dimensions|inconsistent size for core|inhomogeneous|differ in dimensions|must be an integer|Shape mismatch|same number of dimensions|ndim to be equal|[Ii]ncompatible shapes|contracting dimensions"
+        r"|cannot reshape|out of bounds|must have ndim|index out of range|Rank mismatch|must be same dtype|: 'float' and 'dict'|symbolic scopes|Size of label|[Tt]ruth value of an|same shape|inconsistent size for core|inhomogeneous|differ in dimensions|must be an integer|Shape mismatch|same number of dimensions|ndim to be equal|differ in dimensions|\[\.\.\., n, n\]|square|must have shape|structure error|[Mm]ismatch|Expected (dict|list|tuple)|_IndexUpdateRef|[Ii]ncompatible types|[Cc]annot broadcast|equal division|squeeze out|Einstein sum|einsum|axes don.t match|same rank|same number of dim|permutation|[Tt]ranspose"
         r"|needs to have rank|must satisfy the invariant|with a scalar index|scalar shape|feature dimension size|feature_group_count|spatial dimensions|must have ndim|broadcast together|broadcast-compatible|PRNGKey dtype|slice_sizes must be less|limit_indices must be|update shape must be smaller|number of operand dimensions|safe_map|tuple index out of range|nonnegative and less than|len\(|must have (an )?integer|of integer type|subdtype of <class 'numpy.integer'>|for \+: '\w+' and 'tuple'|must be integers|integer typed|interpreted as an integer|integral type|an integer type|key<",
     ),
     cases={"equal": Advisory("the comparison has the same answer for all arrays")},
@@ -169,6 +169,10 @@ _ARRAYS = {
     "apart": (
         "unpacks one number, which has no parts",
         "give it one name; with `has_aux=True`, a function returns `loss, aux`, and a derivative rule gets what `nondiff_argnums` counts first",
+    ),
+    "label-axes": (
+        "gets labels with {axes[0]} for scores with {axes[1]}",
+        "give one integer for each row of scores; for one number per class there is `optax.softmax_cross_entropy`",
     ),
     "results": (
         "gives {0} results, but is unpacked as {1}",

@@ -9,6 +9,7 @@ from jitlint.link.domains.contracts import (
     decaying,
     dropping,
     gradients,
+    initialisers,
     labels,
     layers,
     linen,
@@ -100,6 +101,7 @@ class Contracts(Domain[linen.Needs]):
             streams.given(self.m, f, library)
         elif library.dotted in lexicon().contracts.makes_with:
             layers.heard(self.m, f, library)
+            initialisers.given(self.m, f, library)
             streams.given(self.m, f, library)
         else:
             if library.dotted == sown.SOW:

@@ -13,7 +13,7 @@ from jitlint.infer.events import ApiMisuse
 from jitlint.infer.grounds import weaken
 from jitlint.infer.places import Step
 from jitlint.infer.values import FALSE, NO_CONST, NONE, ExtInst, Map, Py, Seq, Tup, Value, const_of
-from jitlint.link.domains.contracts import idle, naming, scopes, seeds, variables
+from jitlint.link.domains.contracts import idle, initialisers, naming, scopes, seeds, variables
 from jitlint.link.domains.contracts.needs import Need
 from jitlint.link.engine.domain import Activation, Library, Store
 from jitlint.link.engine.events import emit_static
@@ -40,6 +40,7 @@ _APPLIED: Final = Slot[dict[int, Args]]()
 _STARTED: Final = Slot[dict[int, Args]]()
 """Where modules are initialised, and with what."""
 _PARAM: Final = "flax.linen.Module.param"
+_VARIABLE: Final = "flax.linen.Module.variable"
 _MAKE_KEY: Final = "flax.linen.Module.make_rng"
 _HAS_KEY: Final = "has_rng"
 _PARAMS: Final = "params"
@@ -62,6 +63,8 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
     elif dotted == _PARAM:
         naming.initialised(m, f, library.at, args)
         _note_parameters(f, library.at, dotted)
+    elif dotted == _VARIABLE:
+        initialisers.initialised(m, f, library.at, args, 2)
     elif dotted == _MAKE_KEY:
         _note(f, idle.drawn(f, library.at, dotted))
         _note(f, _stream(m, f, library.at, args))

@@ -291,9 +291,21 @@ def _alike(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool
         )
     if not what or len(given) != 2 or not all(fitting.is_array(v) or fitting.is_number(v) for v in given):
         return False
+    if what == "labels":
+        return _other_labels(m, f, at, name, given)
+    if what == "sizes":
+        return fitting.check_sizes(m, f, at, name, given)
     if what.startswith("dtypes") and _unlike_dtypes(m, f, at, name, given):
         return True
     return _unlike_ranks(m, f, at, name, given) or fitting.check_sizes(m, f, at, name, given)
+
+
+def _other_labels(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
+    """Whether labels have another number of axes than rows of scores that they choose from."""
+    scores, labels = map(fitting.rank_of, given)
+    if not scores or labels is None or labels == scores - 1:
+        return False
+    return fitting.report(m, f, at, name, "label-axes", f"{labels} for {scores}", given[1])
 
 
 def _unlike_ranks(m: Machine, f: Frame, at: int, name: str, given: list[Value]) -> bool:
