@@ -20,7 +20,8 @@ Other than NumPy, `jax.numpy` does not turn lists and tuples into arrays behind 
 Under a trace every element would become a separate operation, slow to compile and easy to overlook, so JAX
 wants the conversion to be visible. `jnp.array`, `jnp.stack` and `jnp.concatenate` do accept sequences. No function
 of arrays takes a dict, a set, a str or an object of a plain class; many refuse even one whose class
-has a method `__jax_array__`, as `jax.jit` does. Nor has a named tuple of arrays the operators of an array. The gradient by
+has a method `__jax_array__`, as `jax.jit` does. Nor has a named tuple or a dict of arrays the operators of an array:
+`params - grads` is for `jax.tree.map`. The gradient by
 such an argument is one, too: `jax.grad` differentiates by the first argument unless `argnums` says otherwise.
 """,
     instead="""\

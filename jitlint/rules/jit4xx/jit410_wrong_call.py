@@ -34,6 +34,16 @@ What the function gives is compared with its description when it comes back:
 
 > RuntimeError: Incorrect output shape for return value #0: Expected: (1,), Actual: ()
 
+A layer of Flax calls its initialisers, and is given what makes values, neither a value nor what makes initialisers:
+
+> TypeError: zeros_init() takes 0 positional arguments but 3 were given
+
+A loop has to be told how often it turns, and functions that go along one axis take no tuple of them:
+
+> ValueError: scan got no values to scan over and `length` not provided.
+
+> TypeError: 'tuple' object cannot be interpreted as an integer
+
 Keys of a dict are sorted when JAX takes it apart, so numbers and strings cannot be keys of the same one:
 
 > ValueError: Comparator raised exception while sorting pytree dictionary keys.

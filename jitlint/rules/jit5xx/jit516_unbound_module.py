@@ -18,7 +18,7 @@ has none:
 
 > CallCompactUnboundModuleError: Can't call compact methods on unbound modules
 
-So has one of which another method is called, compact or with layers that `setup` makes:
+That is so in a function as well, where it makes the module itself, and the program runs it outside of all modules. So has one of which another method is called, compact or with layers that `setup` makes:
 
 > AttributeError: "Net" object has no attribute "head". If "head" is defined in '.setup()', remember these fields are only accessible from inside 'init' or 'apply'.
 

@@ -29,7 +29,8 @@ for several streams: streams are told apart by their keys alone. A module that k
 of copies (`jnp.broadcast_to(key, (n,))`, `jnp.stack([key] * n)`) is one key for all lanes that are mapped over it. A state that
 is given back with its old key, although `key, sub = split(state.key)` has made a new one that nobody reads, draws the same
 numbers when it comes again; so does one whose key is folded with a constant, `fold_in(state.key, 0)`, and stays in it.
-A loader whose `__iter__` makes its order with `jax.random.key(self.seed)` gives each epoch the same one.
+A loader whose `__iter__` makes its order with `jax.random.key(self.seed)` gives each epoch the same one. Members of an ensemble that
+a loop gathers, `[init_member(seed) for _ in range(n)]`, are copies of the first if each makes its key of the same seed.
 
 Some repetition is meant: a function and its inverse (`rotate`, `inverse_rotate`), numbers that only stand for others
 (`dummy_input`, `fake_batch`), keys of a split that are thrown away unread, cells of a notebook that each begin with

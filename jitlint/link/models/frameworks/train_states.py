@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from jitlint.infer.events import ApiMisuse
 from jitlint.infer.program import ClassInfo
 from jitlint.infer.values import UNKNOWN, Ext, Inst, Py, Value
 from jitlint.link.engine.frame import Args, Frame
@@ -12,6 +13,7 @@ from jitlint.link.values import classes
 from jitlint.link.values.questions.kinds import mro
 
 STATE: Final = "flax.training.train_state.TrainState"
+_NEEDED: Final = ("apply_fn", "params", "tx")
 _STATIC: Final = frozenset({"apply_fn", "tx"})
 
 
@@ -23,6 +25,13 @@ def create(m: Machine, f: Frame, at: int, args: Args) -> Value:
 def created(m: Machine, f: Frame, at: int, info: ClassInfo, args: Args) -> Value:
     """The same of a class that derives from it."""
     if args.pos or args.more is not None or args.kw_more is not None:
+        return UNKNOWN
+    lacking = next((name for name in _NEEDED if name not in args.kw), "")
+    if lacking:
+        m.emit(
+            f, ApiMisuse, at, api=f"{info.name}.create", problem="wrong-call", parameter=lacking, detail="missing",
+            exception="TypeError",
+        )  # fmt: skip
         return UNKNOWN
     info.meta_fields |= _STATIC
     attrs = {"step": Py("int"), "opt_state": UNKNOWN, **args.kw}
