@@ -202,8 +202,6 @@ def check(event: ApiMisuse) -> Report | None:
         return Report(
             f"`{api}` needs `{parameter}`, but the call leaves it out", made or "pass it: there is no default"
         )
-    if event.detail.startswith("initialiser "):
-        return _initialiser(event)
     if event.detail == "module":
         inside = f"call `{event.cure}`" if event.cure else "call one of its functions"
         return Report(
@@ -212,7 +210,7 @@ def check(event: ApiMisuse) -> Report | None:
     if event.detail == "filled":
         what = f"`{parameter}`" if not parameter.isdigit() else f"number {parameter}"
         return Report(f"`{api}` fills arrays into its text, but gets a plain value as {what}", _FILL_IN)
-    if event.detail.startswith(("arity ", "odd ", "mesh ", "described ", "kernel ")):
+    if event.detail.startswith(("arity ", "odd ", "mesh ", "described ", "kernel ", "initialiser ")):
         return _called(event, api)
     _, most, given = event.detail.split()
     many = "1 argument" if most == "1" else f"{most} arguments"
@@ -259,6 +257,8 @@ def _said_otherwise(event: ApiMisuse, api: str) -> Report:
 
 def _called(event: ApiMisuse, api: str) -> Report:
     """A function that the library calls with another number of arguments than it takes, or whose result is described otherwise."""
+    if event.detail.startswith("initialiser "):
+        return _initialiser(event)
     if event.detail.startswith("kernel "):
         return Report(
             f"the kernel `{event.detail.removeprefix('kernel ')}` of `{api}` reads the array `{event.parameter}` from outside, which it does"
