@@ -7,6 +7,7 @@ from typing import Final
 
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ArrayStore
+from jitlint.infer.objects import is_cold
 from jitlint.infer.program import ClassInfo, FuncInfo
 from jitlint.infer.values import Class, Ext, ExtInst, Inst, Tup
 from jitlint.link.engine.domain import Store
@@ -93,7 +94,7 @@ def _into_object(m: Machine, f: Frame, store: Store, owner: Inst, builders: Buil
         built = _is_built(f, owner, builders)
         if _is_frozen(cls, name, built):
             _report(m, f, store, cls.name)
-        elif built and cls.role == _DECLARING and name and _is_undeclared(cls, name):
+        elif built and cls.role == _DECLARING and not is_cold(owner) and name and _is_undeclared(cls, name):
             _report(m, f, store, cls.name, "undeclared")
 
 
