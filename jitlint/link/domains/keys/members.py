@@ -1,8 +1,8 @@
 """Members of an ensemble that are all made with one seed (layer: ``link``, room ``domains``).
 
 ``[init_member(seed) for _ in range(members)]``, where the function makes a key of its seed: each member is a copy of the first. What it
-does: looks at what loops that count their turns gather, and reads the function that makes it. What it does not: speak of functions
-that measure or evaluate, or of those that may give something else in each call: they ask the host for numbers, for the time, or for
+does: looks at what loops that count their turns gather, and reads the function that makes it. What it does not: speak of constructors with a
+seed of their own, whose objects may be filled from elsewhere, of functions that measure or evaluate, or of those that may give something else in each call: they ask the host for numbers, for the time, or for
 what comes next.
 """
 
@@ -21,13 +21,14 @@ from jitlint.link.engine.frame import Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.engine.world import HOST
 from jitlint.link.tables import bound_once, naming
-from jitlint.link.tables.ir_walk import bound_by, bound_names, last_name, nodes
+from jitlint.link.tables.ir_walk import bound_by, bound_names, by_parameter, last_name, nodes
 from jitlint.link.values import paths
 from jitlint.link.values.questions.kinds import function_of, member
 from jitlint.syntax import ir
 from jitlint.syntax.children import below
 
 _APPEND: Final = "append"
+_CONSTRUCTOR: Final = "__init__"
 _STEADY: Final = (ir.Name, ir.Const, ir.Attr, ir.BinOp, ir.UnaryOp)
 
 
@@ -84,7 +85,7 @@ def _maker(m: Machine, f: Frame, call: ir.Call) -> FuncInfo | None:
     method = paths.method(m, f, call.func)[0]
     made = method if method is not None else value
     if type(made) is Class:
-        return function_of(member(made.info, "__init__"))
+        return function_of(member(made.info, _CONSTRUCTOR))
     return made.fn if type(made) is Func and not made.fn.node.is_generator else None
 
 
@@ -104,7 +105,12 @@ def _is_seeded(m: Machine, made: FuncInfo, call: ir.Call) -> bool:
     if any(dotted.rpartition(".")[0] in lexicon().keys.changing for _, dotted in calls):
         return False
     keys = [call for call, dotted in calls if _makes_key(dotted)]
-    return len(keys) == 1 and _has_steady_seed(keys[0], given)
+    if len(keys) != 1:
+        return False
+    if made.name == _CONSTRUCTOR:
+        told = {name for name, _ in by_parameter(call, made.node.params[1:])}
+        return _is_seed(keys[0], given & told)
+    return _is_seed(keys[0], given) or (len(keys[0].args) == 1 and type(keys[0].args[0].value) is ir.Const)
 
 
 def _makes_key(dotted: str) -> bool:
@@ -112,7 +118,7 @@ def _makes_key(dotted: str) -> bool:
     return module == "jax.random" and name in lexicon().keys.makers
 
 
-def _has_steady_seed(call: ir.Call, given: set[str]) -> bool:
-    """Whether a key is made of a constant, or of what the function is given."""
+def _is_seed(call: ir.Call, given: set[str]) -> bool:
+    """Whether a key is made of what the function is given."""
     seed = call.args[0].value if len(call.args) == 1 else None
-    return type(seed) is ir.Const or (type(seed) is ir.Name and seed.id in given)
+    return type(seed) is ir.Name and seed.id in given
