@@ -386,6 +386,7 @@ class Contracts(msgspec.Struct, frozen=True):
     searching: frozenset[str]
     needs_value: frozenset[str]
     of_matrices: frozenset[str]
+    initialised_by: frozenset[str]
     making_initialisers: frozenset[str]
     plain_initialisers: frozenset[str]
     copies_parameters: frozenset[str]

@@ -19,7 +19,6 @@ from jitlint.link.engine.frame import Args, Frame
 from jitlint.link.engine.machine import Machine
 from jitlint.link.values.pytrees import NUMBERS
 
-_ENDING: Final = "_init"
 _FUNCTION: Final = "init_fn"
 _SHAPE: Final = "shape"
 
@@ -27,7 +26,9 @@ _SHAPE: Final = "shape"
 def given(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made with initialisers."""
     for name, value in library.args.kw.items():
-        if name.endswith(_ENDING) and _check(m, f, library.at, library.dotted, name, value):
+        if name in lexicon().contracts.initialised_by and _check(
+            m, f, library.at, library.dotted, name, value
+        ):
             return
 
 
@@ -35,28 +36,13 @@ def initialised(m: Machine, f: Frame, at: int, args: Args, place: int) -> None:
     """``self.param(name, init, shape)``, ``self.variable(col, name, init, shape)``. place: of the initialiser."""
     init = args.get(place, _FUNCTION)
     api = "self.param" if place == 1 else "self.variable"
-    if (
-        init is None
-        or _check(m, f, at, api, _FUNCTION, init)
-        or args.more is not None
-        or args.kw_more is not None
-    ):
+    if init is None or _check(m, f, at, api, _FUNCTION, init):
         return
-    if (
-        args.get(place + 1, _SHAPE) is None
-        and len(args.pos) + len(args.kw) == place + 1
-        and _needs_shape(m, init)
-    ):
+    whole = args.more is None and args.kw_more is None and len(args.pos) + len(args.kw) == place + 1
+    if whole and _needs_shape(m, init):
         m.emit(
-            f,
-            ApiMisuse,
-            at,
-            api=api,
-            problem="wrong-call",
-            parameter=_SHAPE,
-            detail="missing",
-            exception="TypeError",
-        )
+            f, ApiMisuse, at, api=api, problem="wrong-call", parameter=_SHAPE, detail="missing", exception="TypeError"
+        )  # fmt: skip
 
 
 def _check(m: Machine, f: Frame, at: int, api: str, parameter: str, value: Value) -> bool:

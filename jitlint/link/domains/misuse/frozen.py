@@ -117,7 +117,7 @@ def _is_frozen(cls: ClassInfo, name: str, building: bool) -> bool:
 
 
 def _is_undeclared(cls: ClassInfo, name: str) -> bool:
-    """Whether neither a class nor one of its bases, all of which are known, declares a field."""
+    """Whether neither a class nor one of its bases, all of which are known, declares a field; names of Python's own are let through."""
     line = mro(cls)
     bases = [base for c in line for base in c.bases]
     words = lexicon().types
@@ -126,7 +126,7 @@ def _is_undeclared(cls: ClassInfo, name: str) -> bool:
         or (type(base) is Ext and base.dotted in words.harmless_bases | words.declaring_bases)
         for base in bases
     )
-    named = any(name in c.fields or name in c.namespace for c in line)
+    named = name.startswith("__") or any(name in c.fields or name in c.namespace for c in line)
     return known and not named and not any("__setattr__" in c.namespace or c.extern for c in line)
 
 
