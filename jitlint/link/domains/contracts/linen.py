@@ -61,6 +61,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         else:
             _STARTED.put(f, {**(_STARTED.of(f) or {}), library.at: args})
     elif dotted == _PARAM:
+        initialisers.initialised(m, f, library.at, args, 1)
         naming.initialised(m, f, library.at, args)
         _note_parameters(f, library.at, dotted)
     elif dotted == _VARIABLE:
@@ -69,6 +70,7 @@ def heard(m: Machine, f: Frame, library: Library) -> None:
         _note(f, idle.drawn(f, library.at, dotted))
         _note(f, _stream(m, f, library.at, args))
     elif owner is None and type(library.result) is ExtInst:
+        initialisers.given(m, f, library)
         naming.made(m, f, library)
         if dotted in lexicon().contracts.compact_layers and args.kw_more is None:
             _note(f, scopes.made(f, library.at, dotted, frozenset(args.kw)))

@@ -11,7 +11,6 @@ from typing import Final
 from jitlint.catalogue.lexicon import lexicon
 from jitlint.infer.events import ApiMisuse
 from jitlint.infer.values import ExtInst, Seq, Tup, Value, const_of
-from jitlint.link.domains.contracts import initialisers
 from jitlint.link.domains.contracts.scopes import is_compact
 from jitlint.link.engine.domain import Library
 from jitlint.link.engine.frame import Args, Frame, Slot
@@ -27,7 +26,6 @@ _BIAS: Final = "bias_init"
 
 def made(m: Machine, f: Frame, library: Library) -> None:
     """A layer is made: under which name, and how its bias begins."""
-    initialisers.given(m, f, library)
     init = library.args.kw.get(_BIAS)
     if _wants_matrix(init):
         _report(m, f, library.at, init, "the shape of a bias")
@@ -43,7 +41,6 @@ def made(m: Machine, f: Frame, library: Library) -> None:
 
 def initialised(m: Machine, f: Frame, at: int, args: Args) -> None:
     """``self.param(name, init, shape)`` in a module."""
-    initialisers.initialised(m, f, at, args, 1)
     init, shape = args.get(1, "init_fn"), args.get(2, "shape")
     items = iteration.known_items(shape) if isinstance(shape, (Tup, Seq)) else None
     if _wants_matrix(init) and items is not None and len(items) < 2:

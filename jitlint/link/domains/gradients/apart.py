@@ -361,8 +361,11 @@ def _are_one(place: _Place, one: ir.Node, other: ir.Node) -> bool:
     if type(one) is not ir.Name or type(other) is not ir.Name or place.frame is None:
         return False
     held, pair = place.frame.scope.vars, frozenset((one.id, other.id))
-    is_kept = pair.isdisjoint(name for part in place.fn.parts for name in bound_by(part))
-    return pair in place.alike and (is_kept or held.get(one.id) is held.get(other.id))
+    if pair not in place.alike:
+        return False
+    return held.get(one.id) is held.get(other.id) or pair.isdisjoint(
+        name for part in place.fn.parts for name in bound_by(part)
+    )
 
 
 def _new_axis(index: ir.Node) -> int | None:

@@ -1,9 +1,9 @@
 """Members of an ensemble that are all made with one seed (layer: ``link``, room ``domains``).
 
 ``[init_member(seed) for _ in range(members)]``, where the function makes a key of its seed: each member is a copy of the first. What it
-does: looks at what loops that count their turns gather, and reads the function that makes it. What it does not: speak of constructors with a
-seed of their own, whose objects may be filled from elsewhere, of functions that measure or evaluate, or of those that may give something else in each call: they ask the host for numbers, for the time, or for
-what comes next.
+does: looks at what loops that count their turns gather, and reads the function that makes it. What it does not: speak of constructors
+with a seed of their own, whose objects may be filled from elsewhere, of functions that measure or evaluate, or of those that may give
+something else in each call: they ask the host for numbers or for the time.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _STEADY: Final = (ir.Name, ir.Const, ir.Attr, ir.BinOp, ir.UnaryOp)
 
 def gathered(m: Machine, f: Frame, loop: ir.Node) -> None:
     """A loop goes through something. Record what it gathers, if that is the same in each turn."""
-    if f.world.level or f.module.is_test or naming.is_benchmark(f.module.path):
+    if f.world.level or f.module.is_test or naming.is_benchmark(f.module.path) or _is_meant(f.qualname):
         return
     for call in _gathered(f, loop):
         made = _maker(m, f, call)
-        if made is not None and not _is_meant(f.qualname) and _is_seeded(m, made, call):
+        if made is not None and _is_seeded(m, made, call):
             m.emit(f, KeyReuse, call.at, None, Confidence.LIKELY, api="", how="members")
 
 
